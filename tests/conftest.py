@@ -1,0 +1,83 @@
+"""Options and fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--full",
+        action="store_true",
+        help="run every repetition and the tests marked slow (make test-full)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Loaded before the test files are, so that `settings.default.max_examples` may be scaled there.
+    full = bool(config.getoption("--full"))
+    settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True, database=None)
+    settings.register_profile("full", max_examples=300, deadline=None)
+    settings.load_profile("full" if full else "quick")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    skip_slow = pytest.mark.skip(reason="slow: run with --full")
+    skip_gpu = pytest.mark.skip(reason="no CUDA device")
+    full = bool(config.getoption("--full"))
+    gpu = any("gpu" in item.keywords for item in items) and _has_cuda()
+    for item in items:
+        if "slow" in item.keywords and not full:
+            item.add_marker(skip_slow)
+        if "gpu" in item.keywords and not gpu:
+            item.add_marker(skip_gpu)
+
+
+def _has_cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()
+
+
+@pytest.fixture(scope="session")
+def full(request: pytest.FixtureRequest) -> bool:
+    """True under --full."""
+    return bool(request.config.getoption("--full"))
+
+
+@pytest.fixture(scope="session")
+def repetitions(full: bool) -> Callable[[int], int]:
+    """`repetitions(n)`: n under --full, a tenth of it (at least 1) otherwise."""
+    return lambda n: n if full else max(1, n // 10)
+
+
+@pytest.fixture(scope="session")
+def repository() -> Path:
+    """Root of the working tree."""
+    return REPOSITORY
+
+
+def _shared(folder: str) -> Path:
+    root = Path(os.environ.get("GPUSEARCH_SHARED", REPOSITORY.parent / "shared"))
+    if not (root / folder).is_dir():
+        pytest.skip(f"no {folder}/ under {root} (set GPUSEARCH_SHARED)")
+    return root / folder
+
+
+@pytest.fixture(scope="session")
+def parity() -> Path:
+    """Folder of models with the outputs of other decoders for them."""
+    return _shared("parity")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """Folder of bitext with document borders."""
+    return _shared("data")
