@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -10,7 +11,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, cast
@@ -18,10 +20,12 @@ from typing import IO, BinaryIO, cast
 from gpusearch.errors import InputError
 
 _BLANKS = re.compile("[ \t]+")
+# What the decompressors raise on a file that is cut off or corrupted (gzip.BadGzipFile is an OSError).
+_DAMAGED = (EOFError, lzma.LZMAError, zlib.error, OSError)
 
 
 def split_blank(text: str) -> list[str]:
-    """Tokens of a line, split on blank and tab only: a no-break space is part of a word, as in Moses and KenLM."""
+    """Tokens of a line, split on blank and tab only: a no-break space is part of a word (as in KenLM)."""
     return [token for token in _BLANKS.split(text) if token]
 
 
@@ -32,7 +36,7 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
         yield _decompressed(sys.stdin.buffer)
         return
     try:
-        raw = open(path, "rb")
+        raw = open(path, "rb")  # noqa: SIM115 (closed below; only the opening belongs in the try)
     except OSError as error:
         raise InputError(f"cannot read the file ({error.strerror})", path=path) from None
     with raw:
@@ -51,6 +55,15 @@ def _decompressed(raw: BinaryIO) -> BinaryIO:
     return cast(BinaryIO, buffered)
 
 
+def read_bytes(path: str | Path) -> bytes:
+    """The whole of a file, decompressed."""
+    with open_bytes(path) as stream:
+        try:
+            return stream.read()
+        except _DAMAGED as error:
+            raise InputError(f"damaged compressed file ({error})", path=path) from None
+
+
 def read_lines(path: str | Path) -> Iterator[str]:
     """Lines of a UTF-8 text file, without the newline and without the carriage return of a CRLF file.
 
@@ -58,24 +71,29 @@ def read_lines(path: str | Path) -> Iterator[str]:
         InputError: a byte sequence that is not UTF-8 (names the line), a damaged compressed file.
     """
     with open_bytes(path) as stream:
-        number = 0
-        try:
-            for raw in stream:
-                number += 1
-                try:
-                    line = raw.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    raise InputError(
-                        "not UTF-8",
-                        path=path,
-                        line=number,
-                        found=f"byte 0x{raw[error.start]:02x} in column {error.start + 1}",
-                        expected="UTF-8 text",
-                    ) from None
-                line = line.removesuffix("\n").removesuffix("\r")
-                yield line.removeprefix("\ufeff") if number == 1 else line
-        except (EOFError, gzip.BadGzipFile, lzma.LZMAError, OSError) as error:
-            raise InputError(f"damaged compressed file ({error})", path=path, line=number + 1) from None
+        yield from decode_lines(stream, path)
+
+
+def decode_lines(stream: Iterable[bytes], path: str | Path) -> Iterator[str]:
+    """As :func:`read_lines`, from a binary file that is open already; ``path`` is for the messages."""
+    number = 0
+    try:
+        for raw in stream:
+            number += 1
+            try:
+                line = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise InputError(
+                    "not UTF-8",
+                    path=path,
+                    line=number,
+                    found=f"byte 0x{raw[error.start]:02x} in column {error.start + 1}",
+                    expected="UTF-8 text",
+                ) from None
+            line = line.removesuffix("\n").removesuffix("\r")
+            yield line.removeprefix("\ufeff") if number == 1 else line
+    except _DAMAGED as error:
+        raise InputError(f"damaged compressed file ({error})", path=path, line=number + 1) from None
 
 
 @contextmanager
@@ -86,7 +104,16 @@ def replaced(path: str | Path) -> Iterator[IO[bytes]]:
     gives equal bytes.
     """
     path = Path(path)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    if path.is_char_device() or path.is_fifo():  # such as /dev/null: must not be replaced by a file
+        with open(path, "wb") as stream:
+            yield stream
+        return
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"cannot write the file ({error.strerror})", path=path) from None
     try:
         with os.fdopen(descriptor, "wb") as raw:
             if path.suffix == ".gz":
