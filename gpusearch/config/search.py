@@ -1,0 +1,113 @@
+"""The `[search]` group: how the chains move, when they stop, and what becomes of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from gpusearch.config.group import FilePath, Group
+
+Share = Annotated[float, Field(ge=0)]
+Decay = Annotated[float, Field(ge=0, lt=1)]
+
+
+class OperationsConfig(Group):
+    """`[search.operations]`: relative frequency of each operation, and the shape of its draws.
+
+    Lengths and distances are geometric: one unit with probability 1 - decay, each further one with
+    probability decay (Hardmeier et al. 2012, section 3.2, describes the first three operations).
+    """
+
+    change: Share = Field(
+        80, description="share of change-phrase-translation: another option of the same span"
+    )
+    swap: Share = Field(40.0, description="share of swap-phrases: two blocks exchange their places")
+    resegment: Share = Field(136.0, description="share of resegment: a block gets another segmentation")
+    permute: Share = Field(0.0, description="share of permute-phrases: a block in random order")
+    linearise: Share = Field(0.0, description="share of linearise-phrases: a block in source order")
+    move: Share = Field(0.0, description="share of move-phrases: a block goes to another place")
+    insertion: Share = Field(
+        0, description="share of insertion: any option is put in, what it overlaps gives way"
+    )
+    split_and_swap: Share = Field(
+        0, description="share of split-and-swap: a phrase is split, its parts exchanged"
+    )
+    swap_decay: Decay = Field(0.5, description="decay of the distance between swapped phrases (1 = adjacent)")
+    block_decay: Decay = Field(0.5, description="decay of the number of phrases in a block (from 1)")
+    move_decay: Decay = Field(0.5, description="decay of the distance that a block is moved")
+    move_right: float = Field(0.5, ge=0, le=1, description="probability that a block is moved to the right")
+
+    @model_validator(mode="after")
+    def _some_operation(self) -> OperationsConfig:
+        if not any(self.shares().values()):
+            raise ValueError("all operations have the share 0; give one of them a share above 0")
+        return self
+
+    def shares(self) -> dict[str, float]:
+        """Relative frequency of each operation, by its name."""
+        names = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split_and_swap")
+        return {name: float(getattr(self, name)) for name in names}
+
+
+class SearchConfig(Group):
+    """`[search]`: policy, limits and starting points. The defaults favour a good result in short time."""
+
+    method: Literal["search"] = Field("search", description="stochastic search by many chains")
+    policy: Literal["hill-climbing"] = Field("hill-climbing", description="which proposals are accepted")
+    chains: int = Field(64, ge=1, description="independent chains a document")
+    steps: int | None = Field(
+        None, ge=0, description="proposals a chain and document; overrides steps_per_word"
+    )
+    steps_per_word: float = Field(100.0, ge=0, description="proposals a chain and source word")
+    max_rejected: int | None = Field(None, ge=1, description="stop a chain after so many rejections in a row")
+    target_score: float | None = Field(None, description="stop a chain that reaches this score (natural log)")
+    time_limit: float | None = Field(
+        None,
+        gt=0,
+        description="stop after so many seconds; the one limit that makes results differ between runs",
+    )
+    seed: int = Field(
+        1, ge=0, lt=2**63, description="the whole of the randomness, with document id and chain number"
+    )
+    initial: Literal["random", "best", "file", "saved"] = Field(
+        "random",
+        description="start: random segmentation, best options (both monotone), a translation, a saved state",
+    )
+    initial_file: FilePath | None = Field(None, description="where initial = file or saved starts from")
+    recombine: Literal["best-unit", "best-chain"] = Field(
+        "best-unit",
+        description="output: each unit from its best chain, or all from the document's best chain",
+    )
+    distortion_limit: int = Field(6, ge=-1, description="longest jump in source words; -1: no limit")
+    distortion_check: Literal["jump", "moses"] = Field(
+        "jump", description="moses: the next gap must be reachable too, as its beam checks"
+    )
+    first_jump: bool = Field(True, description="the jump from the sentence start counts as distortion")
+    option_draw: Literal["score", "uniform"] = Field(
+        "score", description="options drawn by their isolated score, or uniformly as in the paper"
+    )
+    option_temperature: float = Field(
+        0.4, gt=0, description="temperature of option_draw = score, in deviations of an option set's scores"
+    )
+    option_uniform: float = Field(0.1, ge=0, le=1, description="part of option_draw = score drawn uniformly")
+    compat: Literal["none", "docent"] = Field(
+        "none", description="docent: the proposal distributions of Docent"
+    )
+    threads: int | None = Field(None, ge=1, description="threads of the CPU; all cores where not given")
+    device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: a GPU where there is one")
+    max_lanes: int | None = Field(
+        None, ge=1, description="chains on units held at once; from the memory at hand where not given"
+    )
+    speculation: int | None = Field(
+        None,
+        ge=1,
+        description="proposals judged at once on a GPU; never changes the result; chosen where not given",
+    )
+    operations: OperationsConfig = OperationsConfig()
+
+    @model_validator(mode="after")
+    def _initial_has_file(self) -> SearchConfig:
+        if self.initial in ("file", "saved") and self.initial_file is None:
+            raise ValueError(f'initial = "{self.initial}" needs initial_file')
+        return self

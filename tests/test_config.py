@@ -1,0 +1,275 @@
+"""The configuration: what is written is read back, and each fault names its place and the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from gpusearch.config import (
+    Config,
+    FeatureConfig,
+    LanguageModelConfig,
+    OperationsConfig,
+    PhraseTableConfig,
+    SearchConfig,
+    check_weight_count,
+    load_config,
+    parse_config,
+    to_toml,
+)
+from gpusearch.config.schema import all_keys
+from gpusearch.errors import InputError
+
+MINIMAL = """\
+[[phrase_table]]
+path = "phrase-table.gz"
+weights = [0.2, 0.2, 0.2, 0.2]
+
+[[language_model]]
+path = "lm.arpa.gz"
+weight = 0.5
+
+[search]
+chains = 8
+"""
+
+weights = st.floats(-2000, 2000)
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> Config:
+    tables = [
+        PhraseTableConfig(
+            name=f"T{i}",
+            path=Path(draw(st.sampled_from(["a.gz", "b/ö.gz", 'with " quote', "/absolute"]))),
+            weights=tuple(draw(st.lists(weights, min_size=1, max_size=5))),
+            table_limit=draw(st.integers(0, 1000)),
+        )
+        for i in range(draw(st.integers(1, 3)))
+    ]
+    models = [
+        LanguageModelConfig(name=f"L{i}", path=Path("lm.arpa"), weight=draw(weights))
+        for i in range(draw(st.integers(0, 2)))
+    ]
+    options = draw(st.dictionaries(st.text(max_size=5), st.integers() | st.text() | st.lists(st.booleans())))
+    return Config(
+        phrase_table=tuple(tables),
+        language_model=tuple(models),
+        features={"own": FeatureConfig(use="module:object", weights=(draw(weights),), options=options)}
+        if draw(st.booleans())
+        else {},
+        search=SearchConfig(
+            chains=draw(st.integers(1, 10**6)),
+            steps=draw(st.none() | st.integers(0, 2**40)),
+            seed=draw(st.integers(0, 2**63 - 1)),
+            operations=OperationsConfig(change=draw(st.floats(0.1, 10)), swap_decay=draw(st.floats(0, 0.99))),
+        ),
+    )
+
+
+@given(configs(), st.booleans())
+def test_written_is_read_back(config: Config, comments: bool) -> None:
+    """Any configuration survives TOML, with comments and without."""
+    again = parse_config(to_toml(config, comments=comments), path="-")
+    assert again == config
+
+
+def test_every_key_is_written_with_a_comment() -> None:
+    """Each key of each group that is present stands in the text, below a comment."""
+    text = to_toml(parse_config(MINIMAL))
+    lines = text.split("\n")
+    absent = ("reordering_model", "features", "columns.")
+    for dotted in all_keys():
+        key = dotted.rpartition(".")[2]
+        if dotted.startswith(absent) or f"[{dotted}]" in text or f"[[{dotted}]]" in text:
+            continue
+        places = [i for i, line in enumerate(lines) if line.removeprefix("# ").startswith(f"{key} =")]
+        assert places, dotted
+        assert all(lines[place - 1].startswith("#") for place in places), dotted
+
+
+def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
+    """A model folder can be moved: relative paths start from the file, and are written relative to it."""
+    file = tmp_path / "model.toml"
+    file.write_text(MINIMAL, encoding="utf-8")
+    config = load_config(file)
+    assert config.phrase_table[0].path == tmp_path / "phrase-table.gz"
+    assert 'path = "phrase-table.gz"' in to_toml(config, folder=tmp_path)
+    assert str(tmp_path) in to_toml(config, folder=tmp_path / "elsewhere")
+
+
+def test_override_path_is_relative_to_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "model").mkdir()
+    file = tmp_path / "model" / "model.toml"
+    file.write_text(MINIMAL, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    config = load_config(file, ["search.initial_file=start.txt", "phrase_table.0.path=other.gz"])
+    assert config.search.initial_file == tmp_path / "start.txt"
+    assert config.phrase_table[0].path == tmp_path / "other.gz"
+
+
+def test_overrides_in_their_order() -> None:
+    overrides = [
+        "search.chains=16",
+        "search.chains = 32",
+        "search.device=cpu",
+        'search.policy="hill-climbing"',
+        "search.operations.swap=1.5",
+        "language_model.LM0.weight=-0.25",
+        "phrase_table.TranslationModel0.weights=[1, 2, 3]",
+        "weights.word_penalty=-2",
+        "text.lowercase=true",
+    ]
+    config = parse_config(MINIMAL, overrides=overrides)
+    assert (config.search.chains, config.search.device) == (32, "cpu")
+    assert config.search.operations.swap == 1.5
+    assert config.language_model[0].weight == -0.25
+    assert config.phrase_table[0].weights == (1.0, 2.0, 3.0)
+    assert config.weights.word_penalty == -2.0
+    assert config.text.lowercase
+
+
+def test_unnamed_models_are_numbered() -> None:
+    two = (
+        MINIMAL
+        + '[[language_model]]\npath = "b"\nweight = 1\n[[language_model]]\nname="X"\npath="c"\nweight=1'
+    )
+    config = parse_config(two)
+    assert [model.name for model in config.language_model] == ["LM0", "LM1", "X"]
+    assert parse_config(two, overrides=["language_model.LM1.weight=7"]).language_model[1].weight == 7
+
+
+def test_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        parse_config(MINIMAL).search.chains = 3  # type: ignore[misc]  # the point of the test
+
+
+FAULTS = [
+    (MINIMAL + "chians = 3", (), "model.toml:11: unknown key search.chians; nearest known: chains"),
+    (MINIMAL + "[serach]", (), "model.toml:11: unknown key serach; nearest known: search"),
+    (
+        MINIMAL + "[text]\nchains = 3",
+        (),
+        "model.toml:12: unknown key text.chains; nearest known: search.chains",
+    ),
+    (
+        MINIMAL.replace("weight = 0.5", "wight = 0.5\nweight = 0.5"),
+        (),
+        "model.toml:7: unknown key language_model[0].wight; nearest known: weight",
+    ),
+    (
+        MINIMAL.replace("weight = 0.5\n", ""),
+        (),
+        "model.toml:5: missing key language_model[0].weight; expected weight of ln P",
+    ),
+    (
+        MINIMAL.replace("[0.2, 0.2, 0.2, 0.2]", "[0.2, nan]"),
+        (),
+        "model.toml:3: unusable phrase_table[0].weights[1]; found nan; expected a finite number",
+    ),
+    (
+        MINIMAL.replace("0.5", "3000"),
+        (),
+        "model.toml:7: unusable language_model[0].weight; found 3000; expected less than 2048",
+    ),
+    (
+        MINIMAL + 'device = "gpu"',
+        (),
+        "model.toml:11: unusable search.device; found 'gpu'; expected 'auto', 'cpu' or 'cuda'",
+    ),
+    (
+        MINIMAL + "seed = true",
+        (),
+        "model.toml:11: unusable search.seed; found True; expected a valid integer",
+    ),
+    (MINIMAL + 'initial = "saved"', (), 'model.toml:9: search: initial = "saved" needs initial_file'),
+    (
+        MINIMAL + '[[language_model]]\nname = "LM0"\npath = "b"\nweight = 1',
+        (),
+        "model.toml: two features are called LM0; give each its own name",
+    ),
+    ("", (), "model.toml: missing key phrase_table"),
+    (
+        MINIMAL,
+        ("search.chains=many",),
+        "unusable search.chains (--set search.chains=many); found 'many'; expected a valid integer",
+    ),
+    (
+        MINIMAL,
+        ("search.chans=3",),
+        "unknown key search.chans (--set search.chans=3); nearest known: chains, threads",
+    ),
+    (MINIMAL, ("serch.chains=3",), "unknown key serch (--set serch.chains=3); nearest known: search"),
+    (MINIMAL, ("chains=3",), "unusable override; found 'chains=3'; expected group.key=value"),
+    (
+        MINIMAL,
+        ("language_model.LM7.weight=1",),
+        "no language_model is called LM7; found 'language_model.LM7.weight=1'; expected one of LM0",
+    ),
+    (
+        MINIMAL,
+        ("language_model.weight=1",),
+        "language_model is repeated, so the override must say which one; "
+        "found 'language_model.weight=1'; expected one of LM0 before the key",
+    ),
+    (
+        MINIMAL,
+        ("search.chains.deep=1",),
+        "search.chains is no group; found 'search.chains.deep=1'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "overrides", "message"), FAULTS, ids=[fault[2][:50] for fault in FAULTS])
+def test_faults(text: str, overrides: tuple[str, ...], message: str) -> None:
+    """Every fault is an InputError with exactly this message, exit code 2."""
+    with pytest.raises(InputError) as caught:
+        parse_config(text, overrides=overrides)
+    assert str(caught.value) == message
+    assert caught.value.exit_code == 2
+
+
+def test_text_that_is_not_toml_names_its_line() -> None:
+    with pytest.raises(InputError, match=r"^model\.toml:11: not TOML: "):
+        parse_config(MINIMAL + "chains == 3\n")
+
+
+def test_absent_file() -> None:
+    with pytest.raises(
+        InputError, match=r"^no/model\.toml: cannot read the file \(No such file or directory\)"
+    ):
+        load_config("no/model.toml")
+
+
+@pytest.mark.complaint(2)
+@pytest.mark.complaint(4)
+@pytest.mark.parametrize(("weights", "columns"), [((1.0,), 2), ((1.0, 2.0, 3.0), ("phrase", "lexical"))])
+def test_weights_that_do_not_fit_the_table(
+    weights: tuple[float, ...], columns: int | tuple[str, ...]
+) -> None:
+    """Complaints 2 and 4: a mismatch of weights and columns names the feature and both numbers."""
+    with pytest.raises(InputError) as caught:
+        check_weight_count("TranslationModel0", weights, columns)
+    message = str(caught.value)
+    assert "TranslationModel0" in message
+    assert f"found {len(weights)} weight" in message
+    assert "expected 2" in message
+
+
+def test_weights_that_fit() -> None:
+    check_weight_count("TranslationModel0", (1.0, 2.0), 2)
+    check_weight_count("TranslationModel0", (1.0, 2.0), ("phrase", "lexical"))
+
+
+@pytest.mark.complaint(3)
+def test_named_columns_need_their_weights() -> None:
+    """Complaint 3: columns may have names, in any order; a name without a weight is an error."""
+    text = MINIMAL.replace("weights = [0.2, 0.2, 0.2, 0.2]", 'weights = [1, 2]\ncolumns = ["a", "b", "c"]')
+    with pytest.raises(InputError, match="TranslationModel0 names 3 columns but has 2 weights"):
+        parse_config(text)
