@@ -1,0 +1,61 @@
+"""Which form a file of documents has, from its name and its first lines."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+
+from gpusearch.errors import InputError
+from gpusearch.io.formats import conllu, mteval
+
+_BY_SUFFIX = {
+    ".txt": "text",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".conllu": "conllu",
+    ".sgm": "mteval",
+    ".sgml": "mteval",
+}
+_BY_ROOT = {"dataset": "wmt-xml"} | dict.fromkeys(("mteval", *mteval.SETS), "mteval")
+_PROLOG = re.compile(
+    r"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\]\s*)?>)*", re.DOTALL | re.IGNORECASE
+)
+_ROOT = re.compile(r"<([A-Za-z][\w.-]*)(?=[\s/>])")
+
+
+def recognise(data: bytes, path: str) -> str:
+    """The name of the format: by the suffix where it says all, else by the content; plain text if by nothing.
+
+    Tables are told by their first ten lines: CoNLL-U by a word line of ten columns, TSV by three or four
+    columns in all of them, the first two without blanks.
+    """
+    suffixes = [suffix for suffix in PurePath(path).suffixes if suffix not in (".gz", ".bz2", ".xz")]
+    suffix = suffixes[-1].lower() if suffixes else ""
+    if suffix in _BY_SUFFIX:
+        return _BY_SUFFIX[suffix]
+    head = data[:65536].decode("utf-8", errors="replace").removeprefix("\ufeff")
+    root = _ROOT.match(head, _PROLOG.match(head).end())  # type: ignore[union-attr]  # it matches the empty text
+    if root is not None and root[1].lower() in _BY_ROOT:
+        return _BY_ROOT[root[1].lower()]
+    if suffix == ".xml" or head.startswith("<?xml"):
+        raise InputError(
+            "an XML file that holds no documents",
+            path=path,
+            found=f"<{root[1]}>" if root else "no root element",
+            expected="<dataset> (WMT) or <mteval>, <srcset>, <refset>, <tstset> (MTEval)",
+        )
+    lines = [line.removesuffix("\r") for line in head.split("\n")[:-1] or [head]]
+    if lines[0].startswith("{") and ('"doc_id"' in lines[0] or '"segments"' in lines[0]):
+        return "jsonl"
+    words = next((line for line in lines if not line.startswith("#")), "")
+    if words[:1].isdigit() and words.count("\t") == conllu.COLUMNS - 1:
+        return "conllu"
+    rows = [line.split("\t") for line in lines[:10]]
+    if len(rows[0]) in (3, 4) and all(_is_row(row, len(rows[0])) for row in rows):
+        return "tsv"
+    return "text"
+
+
+def _is_row(row: list[str], columns: int) -> bool:
+    return len(row) == columns and all(name and " " not in name for name in row[:2])
