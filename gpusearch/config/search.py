@@ -35,6 +35,9 @@ class OperationsConfig(Group):
     )
     swap_decay: Decay = Field(0.5, description="decay of the distance between swapped phrases (1 = adjacent)")
     block_decay: Decay = Field(0.5, description="decay of the number of phrases in a block (from 1)")
+    resegment_swap: float = Field(
+        0.25, ge=0, le=1, description="probability that two neighbours of a new segmentation change places"
+    )
     move_decay: Decay = Field(0.5, description="decay of the distance that a block is moved")
     move_right: float = Field(0.5, ge=0, le=1, description="probability that a block is moved to the right")
 

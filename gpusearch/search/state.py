@@ -1,0 +1,119 @@
+"""The tensors that a search writes: allocation, sizes, and the hash that tells equal states.
+
+Letters: ``L`` lanes (a lane is one chain on one unit), ``P`` phrase slots, ``S`` sentences, ``W`` word places, ``M``
+language models, ``K`` feature values. torch owns the memory; kernels see the same bytes.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gpusearch.kernels.records import (
+    LIMITS,
+    OPERATIONS,
+    RANDOM,
+    SENTENCE_OPTION,
+    SENTENCE_SLOT,
+    SENTENCE_WORDS,
+    STAGES,
+    UNIT_FIRST_SENTENCE,
+    UNIT_PLACES,
+    UNIT_SENTENCES,
+    UNIT_WORDS,
+    Problem,
+    Scratch,
+    State,
+)
+
+# 16 KB a language model: large enough to answer nine look-ups of ten, small enough for the first-level cache.
+MEMO = 1024
+UNLIMITED = np.iinfo(np.int64).max
+
+
+def host(tensor: torch.Tensor) -> NDArray:
+    """The tensor's memory as a numpy array, not a copy."""
+    return tensor.numpy()
+
+
+def make_state(
+    problem: Problem, units: NDArray[np.integer], chains: NDArray[np.integer], values: int
+) -> State:
+    """Zeroed lanes, one for each pair of a unit (int[L]) and a chain number (int[L]); K = `values` feature values.
+
+    The arrays are views of torch tensors on the CPU.
+    """
+    lanes = len(units)
+    models = problem.language.info.shape[0]
+    rows = problem.unit[units]
+    slots = int((rows[:, UNIT_WORDS] + rows[:, UNIT_SENTENCES]).max(initial=1))
+    places = int(rows[:, UNIT_PLACES].max(initial=1))
+    sentences = int(rows[:, UNIT_SENTENCES].max(initial=1))
+
+    def zeros(dtype: torch.dtype, *shape: int) -> NDArray:
+        return host(torch.zeros((lanes, *shape), dtype=dtype))
+
+    state = State(
+        unit=host(torch.from_numpy(np.asarray(units, np.int32).copy())),
+        chain=host(torch.from_numpy(np.asarray(chains, np.int64).copy())),
+        option=host(torch.full((lanes, slots), -1, dtype=torch.int32)),
+        place=zeros(torch.int32, slots),
+        length=zeros(torch.int32, sentences),
+        lm_value=zeros(torch.int32, models, places),
+        lm_state=zeros(torch.int32, models, places),
+        lm_sum=zeros(torch.int64, slots),
+        slack=zeros(torch.int64, slots),
+        feature=zeros(torch.int64, values),
+        score=zeros(torch.int64),
+        step=zeros(torch.int64),
+        rejected=zeros(torch.int64),
+        tally=zeros(torch.int64, OPERATIONS, STAGES),
+        limit=zeros(torch.int64, LIMITS),
+    )
+    state.limit[:] = UNLIMITED
+    return state
+
+
+def lane_bytes(problem: Problem, unit: int, values: int) -> int:
+    """Memory of one lane on a unit, when no longer unit stands in the batch."""
+    row = problem.unit[unit]
+    models = problem.language.info.shape[0]
+    slots = int(row[UNIT_WORDS] + row[UNIT_SENTENCES])
+    fixed = 8 * (values + LIMITS + OPERATIONS * STAGES + 5)
+    return slots * (4 + 4 + 8 + 8) + int(row[UNIT_PLACES]) * models * 8 + int(row[UNIT_SENTENCES]) * 4 + fixed
+
+
+def make_scratch(problem: Problem, memo: int = MEMO) -> Scratch:
+    """Work space of one thread; `memo` entries for each language model (a power of two; 1: no memo)."""
+    words = int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1
+    models = problem.language.info.shape[0]
+    return Scratch(
+        option=np.zeros(words, np.int64),
+        origin=np.zeros(words, np.int64),
+        mark=np.zeros(words, np.int64),
+        random=np.zeros(RANDOM, np.int64),
+        memo_key=np.full((models, memo), -1, np.int64),
+        memo_value=np.zeros((models, memo), np.int64),
+    )
+
+
+def lane_hash(problem: Problem, state: State, lane: int) -> str:
+    """BLAKE2b-64 of what a chain has become: phrases (numbered within their sentence), sums and counters.
+
+    It does not depend on the batch: equal for a unit alone and among others, for any padding and device.
+    """
+    digest = blake2b(digest_size=8)
+    unit = int(state.unit[lane])
+    first = int(problem.unit[unit, UNIT_FIRST_SENTENCE])
+    for local in range(int(problem.unit[unit, UNIT_SENTENCES])):
+        row = problem.sentence[first + local]
+        slots = int(row[SENTENCE_SLOT])
+        options = state.option[lane, slots : slots + int(state.length[lane, local])]
+        digest.update((options - row[SENTENCE_OPTION]).astype("<i8").tobytes() + b"|")
+    sums = (state.feature[lane], state.score[lane], state.step[lane], state.rejected[lane], state.tally[lane])
+    for values in sums:
+        digest.update(np.asarray(values).astype("<i8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,247 @@
+"""The state operations. Each proposes, for one sentence, to replace some slots by other phrases.
+
+An operation returns (first slot, slots replaced, phrases put in); the phrases stand in ``scratch.option``, and
+``scratch.origin`` says for each the slot that it comes from, or -1 where it is new. It returns a first slot of -1
+where it finds nothing to do. Slots are counted within the sentence.
+"""
+
+from gpusearch.kernels.options import (
+    cover,
+    draw_length,
+    draw_option,
+    draw_other_option,
+    span_row,
+    start_of,
+    stop_of,
+)
+from gpusearch.kernels.philox import next_word, truncated_geometric, uniform
+from gpusearch.kernels.records import (
+    LINEARISE_BLOCK,
+    MOVE_BLOCK,
+    MOVE_DISTANCE,
+    PERMUTE_BLOCK,
+    RESEGMENT_BLOCK,
+    RESEGMENT_SWAP,
+    RIGHT_MOVE,
+    SENTENCE_SLOT,
+    SENTENCE_WORDS,
+    SWAP_DISTANCE,
+)
+from gpusearch.kernels.target import shared
+
+# How often an operation looks for another place before it gives up.
+TRIES = 8
+
+
+@shared
+def phrase(problem, state, lane, sentence, slot):
+    """The option in a slot of a sentence."""
+    return state.option[lane, problem.sentence[sentence, SENTENCE_SLOT] + slot]
+
+
+@shared
+def change(problem, search, state, scratch, lane, sentence, phrases):
+    """change-phrase-translation: another option for the span of one phrase (sec. 3.1)."""
+    for _ in range(TRIES):
+        slot = uniform(scratch.random, phrases)
+        present = phrase(problem, state, lane, sentence, slot)
+        start = start_of(problem, present)
+        row = span_row(problem, search, sentence, start, stop_of(problem, present) - start)
+        option = draw_other_option(problem, scratch.random, row, present)
+        if option >= 0:
+            scratch.option[0] = option
+            scratch.origin[0] = -1
+            return slot, 1, 1
+    return -1, 0, 0
+
+
+@shared
+def keep(problem, state, scratch, lane, sentence, slot, count):
+    """Put the phrase of a slot in as phrase `count` of the proposal."""
+    scratch.option[count] = phrase(problem, state, lane, sentence, slot)
+    scratch.origin[count] = slot
+
+
+@shared
+def swap(problem, search, state, scratch, lane, sentence, phrases):
+    """swap-phrases: two phrases change places; their distance is geometric, from adjacent ones on (sec. 3.2)."""
+    if phrases < 2:
+        return -1, 0, 0
+    distance = truncated_geometric(scratch.random, search.survival, SWAP_DISTANCE, phrases - 1)
+    first = uniform(scratch.random, phrases - distance)
+    keep(problem, state, scratch, lane, sentence, first + distance, 0)
+    for k in range(1, distance):
+        keep(problem, state, scratch, lane, sentence, first + k, k)
+    keep(problem, state, scratch, lane, sentence, first, distance)
+    return first, distance + 1, distance + 1
+
+
+@shared
+def move(problem, search, state, scratch, lane, sentence, phrases):
+    """move-phrases: a block of phrases goes some phrases to the right or to the left."""
+    if phrases < 2:
+        return -1, 0, 0
+    block = truncated_geometric(scratch.random, search.survival, MOVE_BLOCK, phrases - 1)
+    distance = truncated_geometric(scratch.random, search.survival, MOVE_DISTANCE, phrases - block)
+    left, right = block, distance
+    if next_word(scratch.random) >= search.number[RIGHT_MOVE]:
+        left, right = distance, block
+    first = uniform(scratch.random, phrases - block - distance + 1)
+    for k in range(right):
+        keep(problem, state, scratch, lane, sentence, first + left + k, k)
+    for k in range(left):
+        keep(problem, state, scratch, lane, sentence, first + k, right + k)
+    return first, left + right, left + right
+
+
+@shared
+def permute(problem, search, state, scratch, lane, sentence, phrases):
+    """permute-phrases: the phrases of a block, two at least, in a random other order."""
+    if phrases < 2:
+        return -1, 0, 0
+    block = 1 + truncated_geometric(scratch.random, search.survival, PERMUTE_BLOCK, phrases - 1)
+    first = uniform(scratch.random, phrases - block + 1)
+    moved = False
+    while not moved:
+        for k in range(block):
+            scratch.mark[k] = first + k
+        for k in range(block - 1, 0, -1):
+            other = uniform(scratch.random, k + 1)
+            slot = scratch.mark[k]
+            scratch.mark[k] = scratch.mark[other]
+            scratch.mark[other] = slot
+            if scratch.mark[k] != first + k:
+                moved = True
+    for k in range(block):
+        keep(problem, state, scratch, lane, sentence, scratch.mark[k], k)
+    return first, block, block
+
+
+@shared
+def linearise(problem, search, state, scratch, lane, sentence, phrases):
+    """linearise-phrases: the phrases of a block, two at least, in the order of the source."""
+    if phrases < 2:
+        return -1, 0, 0
+    for _ in range(TRIES):
+        block = 1 + truncated_geometric(scratch.random, search.survival, LINEARISE_BLOCK, phrases - 1)
+        first = uniform(scratch.random, phrases - block + 1)
+        moved = False
+        for k in range(block):  # insertion sort: blocks are short, or sorted but for a few
+            keep(problem, state, scratch, lane, sentence, first + k, k)
+            start = start_of(problem, scratch.option[k])
+            place = k
+            while place > 0 and start_of(problem, scratch.option[place - 1]) > start:
+                scratch.option[place] = scratch.option[place - 1]
+                scratch.origin[place] = scratch.origin[place - 1]
+                place -= 1
+            if place < k:
+                moved = True
+                keep(problem, state, scratch, lane, sentence, first + k, place)
+        if moved:
+            return first, block, block
+    return -1, 0, 0
+
+
+@shared
+def resegment(problem, search, state, scratch, lane, sentence, phrases):
+    """resegment: a block that is contiguous on both sides gets new phrases in source order (sec. 3.3).
+
+    With probability RESEGMENT_SWAP two neighbours among the new phrases change places.
+    """
+    for _ in range(TRIES):
+        block = truncated_geometric(scratch.random, search.survival, RESEGMENT_BLOCK, phrases)
+        first = uniform(scratch.random, phrases - block + 1)
+        start = problem.sentence[sentence, SENTENCE_WORDS]
+        stop = 0
+        words = 0
+        for k in range(block):
+            option = phrase(problem, state, lane, sentence, first + k)
+            start = min(start, start_of(problem, option))
+            stop = max(stop, stop_of(problem, option))
+            words += stop_of(problem, option) - start_of(problem, option)
+        if stop - start == words:
+            count = cover(problem, search, scratch, sentence, start, stop, 0)
+            if count > 1 and search.number[RESEGMENT_SWAP] > 0:
+                if next_word(scratch.random) < search.number[RESEGMENT_SWAP]:
+                    k = uniform(scratch.random, count - 1)
+                    option = scratch.option[k]
+                    scratch.option[k] = scratch.option[k + 1]
+                    scratch.option[k + 1] = option
+            same = count == block
+            k = 0
+            while same and k < block:
+                same = scratch.option[k] == phrase(problem, state, lane, sentence, first + k)
+                k += 1
+            if count > 0 and not same:
+                return first, block, count
+    return -1, 0, 0
+
+
+@shared
+def insertion(problem, search, state, scratch, lane, sentence, phrases):
+    """insertion: any option of the sentence is put in; the phrases that it overlaps give way.
+
+    Its place is that of the first of them; what is left of them is covered anew where it stood, the words before
+    the option in front of it and the words behind it after it.
+    """
+    words = problem.sentence[sentence, SENTENCE_WORDS]
+    for _ in range(TRIES):
+        start = uniform(scratch.random, words)
+        length = draw_length(problem, search, scratch.random, sentence, start, words)
+        if length == 0:
+            continue
+        stop = start + length
+        option = draw_option(problem, scratch.random, span_row(problem, search, sentence, start, length))
+        first = -1
+        last = -1
+        for slot in range(phrases):
+            present = phrase(problem, state, lane, sentence, slot)
+            if start_of(problem, present) < stop and stop_of(problem, present) > start:
+                last = slot
+                if first < 0:
+                    first = slot
+        if first == last and phrase(problem, state, lane, sentence, first) == option:
+            continue
+        count = 0
+        for slot in range(first, last + 1):
+            present = phrase(problem, state, lane, sentence, slot)
+            left = start_of(problem, present)
+            right = stop_of(problem, present)
+            if left >= stop or right <= start:
+                keep(problem, state, scratch, lane, sentence, slot, count)
+                count += 1
+                continue
+            if left < start:
+                count = cover(problem, search, scratch, sentence, left, start, count)
+            if slot == first and count >= 0:
+                scratch.option[count] = option
+                scratch.origin[count] = -1
+                count += 1
+            if right > stop and count >= 0:
+                count = cover(problem, search, scratch, sentence, stop, right, count)
+            if count < 0:
+                break
+        if count >= 0:
+            return first, last - first + 1, count
+    return -1, 0, 0
+
+
+@shared
+def split_and_swap(problem, search, state, scratch, lane, sentence, phrases):
+    """split-and-swap: one phrase is split in two, and the second part goes in front of the first."""
+    for _ in range(TRIES):
+        slot = uniform(scratch.random, phrases)
+        present = phrase(problem, state, lane, sentence, slot)
+        start = start_of(problem, present)
+        words = stop_of(problem, present) - start
+        if words > 1:
+            left = 1 + uniform(scratch.random, words - 1)
+            row = span_row(problem, search, sentence, start, left)
+            other = span_row(problem, search, sentence, start + left, words - left)
+            if problem.span[row + 1] > problem.span[row] and problem.span[other + 1] > problem.span[other]:
+                scratch.option[0] = draw_option(problem, scratch.random, other)
+                scratch.option[1] = draw_option(problem, scratch.random, row)
+                scratch.origin[0] = -1
+                scratch.origin[1] = -1
+                return slot, 1, 2
+    return -1, 0, 0

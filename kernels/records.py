@@ -1,0 +1,143 @@
+"""The arrays that kernels see, gathered in named tuples. Letters as in the design:
+
+``U`` units, ``N`` sentences, ``O`` translation options, ``T`` target words of the options, ``M`` language models,
+``L`` lanes, ``P`` phrase slots of a unit, ``W`` word places of a unit, ``K`` feature values.
+
+Numbers: a feature value is in units of 2^-20 nat, a weight in 2^-20, a weighted score in 2^-40 nat.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+Array = Any
+
+VALUE_BITS = 20
+SCORE_BITS = 40
+
+# Columns of Language.info. LM_LONGER + n (n = 0, 1, ...): the first state longer than n words, or the number of states.
+LM_FIRST_SLOT, LM_FIRST_GROUP, LM_GROUPS, LM_FIRST_STATE, LM_VOCABULARY = range(5)
+LM_ORDER, LM_WEIGHT, LM_BEGIN, LM_END, LM_LONGER = range(5, 10)
+LM_MAX_ORDER = 9
+LM_INFO = LM_LONGER + LM_MAX_ORDER
+LM_GROUP_SLOTS = 8
+
+
+class Language(NamedTuple):
+    """All language models of a search, one after the other in the same arrays.
+
+    A model is an automaton. Its state is an n-gram that can be extended (0: the empty one); states, numbered from 0
+    in each model, stand in the order of their length. Slots of model m start at ``info[m, LM_FIRST_SLOT]``: first one
+    per word of the vocabulary (the unigrams, addressed directly), then ``info[m, LM_GROUPS]`` groups of 8 slots, an
+    open-addressing table. A group's tag holds a byte for each of its slots (0: empty, else 7 bits of the key's
+    hash), so that most keys that are not there are known to be missing without a look at a slot.
+    """
+
+    info: Array  # int64[M, LM_INFO]: the columns above; weight in 2^-20; begin: the state of <s>; end: the word </s>
+    slot: Array  # int64[H, 2]: key = state * vocabulary + word (-1: empty), value << 32 | next state; value 2^-20 nat
+    extreme: (
+        Array  # int32[H]: the greatest value over all contexts longer than this one (least: negative weight)
+    )
+    tag: Array  # int64[G]: tags of the groups of 8 slots; those of model m start at info[m, LM_FIRST_GROUP]
+    state: Array  # int32[Q, 3]: suffix (the state without its oldest word), backoff, extreme sum of longer backoffs
+
+
+# Columns of Problem.unit, .sentence, .option_place, .option_score.
+UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = (
+    range(7)
+)
+UNIT_COLUMNS = 7
+SENTENCE_WORDS, SENTENCE_SLOT, SENTENCE_PLACE, SENTENCE_SPAN, SENTENCE_SOURCE, SENTENCE_OPTION = range(6)
+SENTENCE_COLUMNS = 6
+OPTION_START, OPTION_LENGTH, OPTION_TARGET, OPTION_WORDS = range(4)
+OPTION_SCORE, OPTION_BOUND = range(2)
+
+
+class Problem(NamedTuple):
+    """What a search reads: units, sentences, translation options and language models. Shared by all lanes.
+
+    Options are sorted by (sentence, start, length); those of one span stand in falling order of isolated score.
+    """
+
+    unit: Array  # int64[U, 7]: first sentence, sentences, source words, first row of `word`, Philox key (two 32-bit words),
+    #              word places of its sentences together
+    word: Array  # int32[*]: for each source word of a unit its sentence, counted within the unit
+    sentence: (
+        Array  # int64[N, 6]: source words, first slot and first word place in the unit, first row of `span`,
+    )
+    #                  first source word in the unit, first option
+    span: Array  # int32[* + 1]: first option of the span (start, length); row = sentence's + start * longest + length - 1
+    option_place: Array  # int32[O, 4]: start, source words, first row of target_word, target words
+    option_score: Array  # int64[O, 2]: weighted score without distortion and LM; weighted LM bound over unknown left context
+    option_draw: Array  # int64[O]: weights of the option draw, summed from the first of the span; the last is below 2^32
+    option_value: Array  # int32[O, K']: feature values of the option: table columns, word penalty, phrase penalty, unknown words
+    option_open: Array  # int32[M, O]: the LM state behind the option where its words are an n-gram that may be extended
+    #                     to the left and the option is shorter than the order - 1; else -1
+    target_word: Array  # int32[M, T]: words of the options in the vocabulary of LM m
+    word_bound: Array  # int32[M, T]: bound of the word's LM value given the words of the option before it
+    language: Language
+
+
+# Indices of Search.number.
+LONGEST, DISTORTION_LIMIT, DISTORTION_WEIGHT, FIRST_JUMP, MOSES_CHECK, VALUES, RESEGMENT_SWAP, RIGHT_MOVE = (
+    range(8)
+)
+NUMBERS = 8
+# Operations, in the order of Search.operation and of the tallies.
+CHANGE, SWAP, RESEGMENT, PERMUTE, LINEARISE, MOVE, INSERTION, SPLIT_AND_SWAP = range(8)
+OPERATIONS = 8
+# How far a proposal came: columns of the tallies.
+EMPTY, TOO_FAR, BELOW_BOUND, BELOW_SCORE, ACCEPTED = range(5)
+STAGES = 5
+# Columns of State.limit.
+LIMIT_STEPS, LIMIT_REJECTED, LIMIT_SCORE = range(3)
+LIMITS = 3
+# Rows of Search.survival.
+SWAP_DISTANCE, RESEGMENT_BLOCK, PERMUTE_BLOCK, LINEARISE_BLOCK, MOVE_BLOCK, MOVE_DISTANCE = range(6)
+DECAYS = 6
+LONGEST_DRAW = 64
+
+
+class Search(NamedTuple):
+    """What the user chose, as integers."""
+
+    number: Array  # int64[NUMBERS]: longest option in source words; distortion limit; distortion weight (2^-40 nat a position); whether
+    #                the first jump counts; whether Moses' second distortion check is made; option values K';
+    #                probability (2^-32) that two neighbours of a new segmentation change places; of a move to the right
+    operation: Array  # int64[OPERATIONS]: probabilities of the operations, summed, in 2^-32; the last is 2^32
+    survival: Array  # int64[DECAYS, LONGEST_DRAW + 1]: decay^k in 2^-32, of each geometric draw
+
+
+class State(NamedTuple):
+    """What a search writes: one row a lane. A sentence owns one slot and one word place more than it needs for its
+    phrases and words: the slot and the word ``</s>`` of its end, behind the last phrase."""
+
+    unit: Array  # int32[L]
+    chain: Array  # int64[L]: number of the chain, part of the random counter
+    option: Array  # int32[L, P]: the phrases in target order; -1 at the sentence's end and beyond
+    place: Array  # int32[L, P]: first word place of the phrase, counted within the sentence
+    length: Array  # int32[L, S]: phrases of each sentence
+    lm_value: Array  # int32[L, M, W]: LM value of each word in its present context
+    lm_state: Array  # int32[L, M, W]: LM state behind it
+    lm_sum: Array  # int64[L, P]: weighted LM values of the phrase's words, all LMs
+    slack: Array  # int64[L, P]: what the words from this slot on would gain at best if all words before were unknown
+    feature: Array  # int64[L, K]: values of the whole unit: K' of the options, distortion, each LM
+    score: Array  # int64[L]
+    step: Array  # int64[L]: proposals made
+    rejected: Array  # int64[L]: consecutive ones rejected
+    tally: Array  # int64[L, OPERATIONS, STAGES]: how far the proposals of each operation came
+    limit: Array  # int64[L, LIMITS]: steps; consecutive rejections; score that is enough
+
+
+class Scratch(NamedTuple):
+    """Work space of one thread."""
+
+    option: Array  # int64[words of the longest sentence + 1]: the options that a proposal puts in
+    origin: Array  # int64[the same]: for each the slot that it had before, or -1 where it is new
+    mark: Array  # int64[the same]: work space of single operations
+    random: Array  # int64[RANDOM]: the random stream of a step (random.py)
+    memo_key: Array  # int64[M, memo]: recent LM look-ups, direct-mapped; one column: no memo
+    memo_value: Array  # int64[M, memo]
+
+
+RANDOM = 9

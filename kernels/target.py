@@ -1,0 +1,93 @@
+"""The targets. A function marked ``@shared`` runs interpreted, compiled by Numba for the CPU, and inside a CUDA kernel.
+
+Rules of a shared function: signed 64-bit integers only (mixing signed and unsigned gives float64), no float, no
+closure, no allocation, records of arrays (``records.py``) as arguments. Interpreted, arrays are wrapped by
+``exact`` so that arithmetic is that of Python's unbounded integers and a store that does not fit is an error.
+Compiled, integers wrap around: a product must stay below 2^63, or only its low bits be used.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.extending import overload
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# No reference counts (nothing is allocated), no bounds checks, C's division: a quarter of the time of a step.
+OPTIONS = {"_nrt": False, "boundscheck": False, "error_model": "numpy"}
+
+
+def shared(function: Function) -> Function:
+    """Register a plain function for every compiled target; the function itself stays what it was."""
+    overload(function, target="generic", strict=False, jit_options=OPTIONS)(lambda *_: function)
+    return function
+
+
+@cache
+def cache_folder() -> Path:
+    """Where compiled drivers are kept: ``$GPUSEARCH_CACHE``, else the user's cache folder.
+
+    The name carries a hash of all kernel sources and of Numba's version: Numba looks at the driver's own file only,
+    and would go on using a driver whose helpers have changed.
+    """
+    digest = blake2b(numba.__version__.encode(), digest_size=8)
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
+    base = os.environ.get("GPUSEARCH_CACHE") or Path(
+        os.environ.get("XDG_CACHE_HOME") or "~/.cache", "gpusearch"
+    )
+    return Path(base).expanduser() / f"kernels-{digest.hexdigest()}"
+
+
+def cpu_driver(function: Function) -> Function:
+    """Compile a driver for the CPU: releases the GIL (one call a thread), kept in the on-disk cache."""
+    folder = numba.config.CACHE_DIR
+    try:
+        numba.config.CACHE_DIR = str(cache_folder())
+        compiled: Function = numba.njit(cache=True, nogil=True, **OPTIONS)(function)
+    finally:
+        numba.config.CACHE_DIR = folder
+    return compiled
+
+
+class Exact:
+    """An array whose items are Python integers and whose stores are checked against the array's type."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: Any) -> None:
+        self.array = array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    def __len__(self) -> int:
+        return len(self.array)
+
+    def __getitem__(self, index: Any) -> Any:
+        item = self.array[index]
+        return Exact(item) if hasattr(item, "shape") and item.shape else int(item)
+
+    def __setitem__(self, index: Any, value: int) -> None:
+        # An index below zero would wrap around silently here and write elsewhere when compiled.
+        for i in index if isinstance(index, tuple) else (index,):
+            if i < 0:
+                raise IndexError(f"store at index {index}")
+        self.array[index] = value
+        if int(self.array[index]) != value:
+            raise OverflowError(f"{value} does not fit {self.array.dtype}")
+
+
+def exact(record: Any) -> Any:
+    """The record (array, or named tuple of records) with every array wrapped by `Exact`."""
+    if isinstance(record, tuple):
+        return type(record)(*(exact(field) for field in record))
+    return Exact(record)
