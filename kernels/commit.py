@@ -48,9 +48,7 @@ def commit(problem, search, state, scratch, lane, local, sentence, first, replac
     for model in range(problem.language.info.shape[0]):
         _forget_words(problem, state, model, lane, sentence, first, replaced)
     _shift_words(problem, state, lane, sentence, first + replaced, more_words)
-    _shift_slots(
-        state, lane, slots + first + replaced, slots + state.length[lane, local], count - replaced, more_words
-    )
+    _shift_slots(state, lane, slots + first + replaced, slots + state.length[lane, local], count - replaced, more_words)
     state.length[lane, local] = state.length[lane, local] + count - replaced
     for k in range(count):
         option = scratch.option[k]

@@ -1,9 +1,9 @@
 """Judging a proposal: cheap features exactly, then a bound for the language models, then their exact values.
 
-The total starts as an upper bound of the change of the score: each new phrase counts with its LM bound, each word that
-stays with its present value, and behind every seam the `slack` of what follows. Then one word after the other trades its
-bound for its exact value. As soon as the total falls to the threshold the proposal is rejected (Hardmeier et al. 2012,
-section 2.3, taken from phrases down to words).
+The total starts as an upper bound of the change of the score: each new phrase counts with its LM bound, each word
+that stays with its present value, and behind every seam the `slack` of what follows. Then one word after the other
+trades its bound for its exact value. As soon as the total falls to the threshold the proposal is rejected (Hardmeier
+et al. 2012, section 2.3, taken from phrases down to words).
 """
 
 from gpusearch.kernels.language_model import lookup
@@ -110,19 +110,13 @@ def judge(problem, search, state, scratch, lane, sentence, first, replaced, coun
     """(stage that the proposal reaches, exact change of the score where it is accepted)."""
     slots = problem.sentence[sentence, SENTENCE_SLOT] + first
     total = 0
-    if not (
-        count == 1 and replaced == 1 and same_span(problem, scratch.option[0], state.option[lane, slots])
-    ):
-        jumps, fault = change_of_jumps(
-            problem, search, state, scratch, lane, sentence, first, replaced, count
-        )
+    if not (count == 1 and replaced == 1 and same_span(problem, scratch.option[0], state.option[lane, slots])):
+        jumps, fault = change_of_jumps(problem, search, state, scratch, lane, sentence, first, replaced, count)
         if fault < 0:
             return TOO_FAR, 0
         total = -search.number[DISTORTION_WEIGHT] * jumps
     for k in range(replaced):
-        total -= (
-            problem.option_score[state.option[lane, slots + k], OPTION_SCORE] + state.lm_sum[lane, slots + k]
-        )
+        total -= problem.option_score[state.option[lane, slots + k], OPTION_SCORE] + state.lm_sum[lane, slots + k]
     kept = -1
     for k in range(count):
         option = scratch.option[k]
@@ -139,9 +133,7 @@ def judge(problem, search, state, scratch, lane, sentence, first, replaced, coun
     if total <= threshold:
         return BELOW_BOUND, 0
     for model in range(problem.language.info.shape[0]):
-        total = score_words(
-            problem, state, scratch, model, lane, sentence, first, replaced, count, threshold, total
-        )
+        total = score_words(problem, state, scratch, model, lane, sentence, first, replaced, count, threshold, total)
         if total <= threshold:
             return BELOW_SCORE, 0
     if search.number[MOSES_CHECK] and not within_reach(
@@ -153,9 +145,7 @@ def judge(problem, search, state, scratch, lane, sentence, first, replaced, coun
 
 @shared
 def same_span(problem, option, other):
-    return start_of(problem, option) == start_of(problem, other) and stop_of(problem, option) == stop_of(
-        problem, other
-    )
+    return start_of(problem, option) == start_of(problem, other) and stop_of(problem, option) == stop_of(problem, other)
 
 
 @shared

@@ -35,17 +35,13 @@ class Language(NamedTuple):
 
     info: Array  # int64[M, LM_INFO]: the columns above; weight in 2^-20; begin: the state of <s>; end: the word </s>
     slot: Array  # int64[H, 2]: key = state * vocabulary + word (-1: empty), value << 32 | next state; value 2^-20 nat
-    extreme: (
-        Array  # int32[H]: the greatest value over all contexts longer than this one (least: negative weight)
-    )
+    extreme: Array  # int32[H]: the greatest value over all contexts longer than this one (least: negative weight)
     tag: Array  # int64[G]: tags of the groups of 8 slots; those of model m start at info[m, LM_FIRST_GROUP]
     state: Array  # int32[Q, 3]: suffix (the state without its oldest word), backoff, extreme sum of longer backoffs
 
 
 # Columns of Problem.unit, .sentence, .option_place, .option_score.
-UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = (
-    range(7)
-)
+UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = range(7)
 UNIT_COLUMNS = 7
 SENTENCE_WORDS, SENTENCE_SLOT, SENTENCE_PLACE, SENTENCE_SPAN, SENTENCE_SOURCE, SENTENCE_OPTION = range(6)
 SENTENCE_COLUMNS = 6
@@ -59,29 +55,35 @@ class Problem(NamedTuple):
     Options are sorted by (sentence, start, length); those of one span stand in falling order of isolated score.
     """
 
-    unit: Array  # int64[U, 7]: first sentence, sentences, source words, first row of `word`, Philox key (two 32-bit words),
-    #              word places of its sentences together
-    word: Array  # int32[*]: for each source word of a unit its sentence, counted within the unit
-    sentence: (
-        Array  # int64[N, 6]: source words, first slot and first word place in the unit, first row of `span`,
-    )
-    #                  first source word in the unit, first option
-    span: Array  # int32[* + 1]: first option of the span (start, length); row = sentence's + start * longest + length - 1
-    option_place: Array  # int32[O, 4]: start, source words, first row of target_word, target words
-    option_score: Array  # int64[O, 2]: weighted score without distortion and LM; weighted LM bound over unknown left context
-    option_draw: Array  # int64[O]: weights of the option draw, summed from the first of the span; the last is below 2^32
-    option_value: Array  # int32[O, K']: feature values of the option: table columns, word penalty, phrase penalty, unknown words
-    option_open: Array  # int32[M, O]: the LM state behind the option where its words are an n-gram that may be extended
-    #                     to the left and the option is shorter than the order - 1; else -1
-    target_word: Array  # int32[M, T]: words of the options in the vocabulary of LM m
-    word_bound: Array  # int32[M, T]: bound of the word's LM value given the words of the option before it
+    # int64[U, 7]: first sentence, sentences, source words, first row of `word`, Philox key (two 32-bit words), word
+    # places of its sentences together
+    unit: Array
+    # int32[*]: for each source word of a unit its sentence, counted within the unit
+    word: Array
+    # int64[N, 6]: source words, first slot and first word place in the unit, first row of `span`, first source word in
+    # the unit, first option
+    sentence: Array
+    # int32[* + 1]: first option of the span (start, length), in row = sentence's + start * longest + length - 1
+    span: Array
+    # int32[O, 4]: start, source words, first row of target_word, target words
+    option_place: Array
+    # int64[O, 2]: weighted score without distortion and LM; weighted LM bound over unknown left context
+    option_score: Array
+    # int64[O]: weights of the option draw, summed from the first of the span; the last is at most 2^32
+    option_draw: Array
+    # int32[O, K']: feature values of the option: table columns, word penalty, phrase penalty, unknown words
+    option_value: Array
+    # int32[M, O]: the LM state behind the option where words to its left may still reach into it, else -1
+    option_open: Array
+    # int32[M, T]: words of the options in the vocabulary of LM m
+    target_word: Array
+    # int32[M, T]: bound of the word's LM value given the words of the option before it
+    word_bound: Array
     language: Language
 
 
 # Indices of Search.number.
-LONGEST, DISTORTION_LIMIT, DISTORTION_WEIGHT, FIRST_JUMP, MOSES_CHECK, VALUES, RESEGMENT_SWAP, RIGHT_MOVE = (
-    range(8)
-)
+LONGEST, DISTORTION_LIMIT, DISTORTION_WEIGHT, FIRST_JUMP, MOSES_CHECK, VALUES, RESEGMENT_SWAP, RIGHT_MOVE = range(8)
 NUMBERS = 8
 # Operations, in the order of Search.operation and of the tallies.
 CHANGE, SWAP, RESEGMENT, PERMUTE, LINEARISE, MOVE, INSERTION, SPLIT_AND_SWAP = range(8)
@@ -101,11 +103,14 @@ LONGEST_DRAW = 64
 class Search(NamedTuple):
     """What the user chose, as integers."""
 
-    number: Array  # int64[NUMBERS]: longest option in source words; distortion limit; distortion weight (2^-40 nat a position); whether
-    #                the first jump counts; whether Moses' second distortion check is made; option values K';
-    #                probability (2^-32) that two neighbours of a new segmentation change places; of a move to the right
-    operation: Array  # int64[OPERATIONS]: probabilities of the operations, summed, in 2^-32; the last is 2^32
-    survival: Array  # int64[DECAYS, LONGEST_DRAW + 1]: decay^k in 2^-32, of each geometric draw
+    # int64[NUMBERS]: longest option in source words; distortion limit; distortion weight (2^-40 nat a position); whether
+    # the first jump counts; whether Moses' second distortion check is made; option values K'; probability (2^-32) that
+    # two neighbours of a new segmentation change places; that a move goes to the right
+    number: Array
+    # int64[OPERATIONS]: probabilities of the operations, summed, in 2^-32; the last is 2^32
+    operation: Array
+    # int64[DECAYS, LONGEST_DRAW + 1]: decay^k in 2^-32, of each geometric draw
+    survival: Array
 
 
 class State(NamedTuple):

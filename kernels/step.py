@@ -58,9 +58,7 @@ def draw(problem, search, state, scratch, lane, step):
     )
     local = 0
     if problem.unit[unit, UNIT_SENTENCES] > 1:
-        local = problem.word[
-            problem.unit[unit, UNIT_FIRST_WORD] + uniform(random, problem.unit[unit, UNIT_WORDS])
-        ]
+        local = problem.word[problem.unit[unit, UNIT_FIRST_WORD] + uniform(random, problem.unit[unit, UNIT_WORDS])]
     word = next_word(random)
     operation = 0
     while word >= search.operation[operation]:

@@ -40,9 +40,7 @@ def cache_folder() -> Path:
     digest = blake2b(numba.__version__.encode(), digest_size=8)
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.name.encode() + b"\0" + source.read_bytes() + b"\0")
-    base = os.environ.get("GPUSEARCH_CACHE") or Path(
-        os.environ.get("XDG_CACHE_HOME") or "~/.cache", "gpusearch"
-    )
+    base = os.environ.get("GPUSEARCH_CACHE") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "gpusearch")
     return Path(base).expanduser() / f"kernels-{digest.hexdigest()}"
 
 

@@ -27,11 +27,16 @@ class TextConfig(Group):
     )
     source_truecaser: FilePath | None = Field(None, description="truecasing model of the source")
     target_truecaser: FilePath | None = Field(None, description="truecasing model of the target")
+    source_spacing: FilePath | None = Field(None, description="spacing of source text; rules if none")
+    target_spacing: FilePath | None = Field(None, description="spacing of target text; rules if none")
     sentencepiece_source: FilePath | None = Field(None, description="SentencePiece model of the source")
     sentencepiece_target: FilePath | None = Field(None, description="SentencePiece model of the target")
     unescape: bool = Field(
-        False, description="tables carry the escapes of Moses (&apos; &#124; ...): undo them"
+        False,
+        description="tables (and tokenised text) carry the escapes of Moses (&apos; &#124; ...): undo them",
     )
+    normalize: bool = Field(False, description="tokenizer moses: replace typographic quotes by plain ones")
+    split_hyphens: bool = Field(False, description="tokenizer moses: split words at hyphens (@-@)")
 
     @model_validator(mode="after")
     def _files_are_named(self) -> TextConfig:

@@ -80,18 +80,19 @@ def ids_of(items: Sequence[Document] | Sequence[Segment]) -> list[str]:
 
 
 def check_unique(kind: str, ids: Iterable[str | None], lines: Iterable[int], path: str) -> None:
-    """Refuse an id that was there before, and name both lines."""
+    """Refuse an id that was there before, and name both lines. ``kind`` is "document" or "segment"."""
+    scope = "file" if kind == "document" else "document"
     first: dict[str, int] = {}
     for name, line in zip(ids, lines, strict=True):
         if name is None:
             continue
         if name in first:
             raise InputError(
-                f"{kind} {name!r} repeats",
+                f"{kind} id {name!r} repeats",
                 path=path,
                 line=line,
-                found=f"it in line {first[name]} before",
-                expected=f"a {kind} to be there once",
+                found=f"its first use in line {first[name]}",
+                expected=f"every {kind} id once in a {scope}",
             )
         first[name] = line
 

@@ -64,6 +64,25 @@ def read_bytes(path: str | Path) -> bytes:
             raise InputError(f"damaged compressed file ({error})", path=path) from None
 
 
+def read_blocks(path: str | Path, size: int = 1 << 20) -> Iterator[bytes]:
+    """A file, decompressed, in blocks of whole lines of about ``size`` bytes; without a byte order mark.
+
+    Raises:
+        InputError: a damaged compressed file.
+    """
+    line = 1
+    with open_bytes(path) as stream:
+        try:
+            block = stream.read(size).removeprefix(b"\xef\xbb\xbf")
+            while block:
+                block += stream.readline()
+                yield block
+                line += block.count(b"\n")
+                block = stream.read(size)
+        except _DAMAGED as error:
+            raise InputError(f"damaged compressed file ({error})", path=path, line=line) from None
+
+
 def read_lines(path: str | Path) -> Iterator[str]:
     """Lines of a UTF-8 text file, without the newline and without the carriage return of a CRLF file.
 

@@ -39,9 +39,7 @@ def host(tensor: torch.Tensor) -> NDArray:
     return tensor.numpy()
 
 
-def make_state(
-    problem: Problem, units: NDArray[np.integer], chains: NDArray[np.integer], values: int
-) -> State:
+def make_state(problem: Problem, units: NDArray[np.integer], chains: NDArray[np.integer], values: int) -> State:
     """Zeroed lanes, one for each pair of a unit (int[L]) and a chain number (int[L]); K = `values` feature values.
 
     The arrays are views of torch tensors on the CPU.

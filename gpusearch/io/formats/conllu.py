@@ -46,9 +46,9 @@ def read(data: bytes, path: str) -> Corpus:
             )
             segment_lines[-1].append(start + 1)
         start = end + 1
-    check_unique("document id", [document.id for document in documents], document_lines, path)
+    check_unique("document", [document.id for document in documents], document_lines, path)
     for document, numbers in zip(documents, segment_lines, strict=True):
-        check_unique("segment id", [segment.id for segment in document.segments], numbers, path)
+        check_unique("segment", [segment.id for segment in document.segments], numbers, path)
     return Corpus(documents, "conllu", path)
 
 

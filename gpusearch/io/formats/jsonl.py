@@ -19,7 +19,7 @@ def read(data: bytes, path: str) -> Corpus:
     """Read documents; ``ref`` and ``seg_id`` may be absent, all other keys become attributes."""
     lines = lines_of(data, path)
     documents = [_document(line, path, number) for number, line in enumerate(lines, start=1)]
-    check_unique("document id", [document.id for document in documents], range(1, len(lines) + 1), path)
+    check_unique("document", [document.id for document in documents], range(1, len(lines) + 1), path)
     return Corpus(documents, "jsonl", path)
 
 
@@ -30,8 +30,9 @@ def _document(line: str, path: str, number: int) -> Document:
     except json.JSONDecodeError as error:
         found = f"{error.msg} (column {error.colno})"
         raise InputError("not a line of JSON", path=path, line=number, found=found) from None
-    except (ValueError, RecursionError) as error:  # what json reads, but cannot be written as JSON in UTF-8
-        raise InputError("not a line of JSON", path=path, line=number, found=str(error)) from None
+    except (ValueError, RecursionError):  # json reads it, but cannot write it
+        found = "an infinite number, half a surrogate pair or too deep a nesting"
+        raise InputError("not a line of JSON in UTF-8", path=path, line=number, found=found) from None
     if not isinstance(record, dict) or not isinstance(record.get("segments"), list):
         raise InputError(
             "not a document",
@@ -43,7 +44,7 @@ def _document(line: str, path: str, number: int) -> Document:
     segments = [
         _segment(value, f"segment {place}", path, number) for place, value in enumerate(record["segments"], 1)
     ]
-    check_unique("segment id", [segment.id for segment in segments], [number] * len(segments), path)
+    check_unique("segment", [segment.id for segment in segments], [number] * len(segments), path)
     name = _text(record, "doc_id", "the document", path, number)
     return Document(name, segments, _others(record, _DOCUMENT_KEYS))
 

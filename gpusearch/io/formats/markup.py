@@ -21,11 +21,18 @@ def parse(data: bytes, path: str) -> etree._Element:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
         found = re.sub(r", line \d+, column \d+$", "", error.msg or "")
-        raise InputError("not well-formed XML", path=path, line=error.lineno, found=found) from None
+        hint = "write & as &amp; and < as &lt;" if "EntityRef" in found else None
+        raise InputError(
+            "not well-formed XML", path=path, line=error.lineno, found=found, hint=hint
+        ) from None
     declarations = root.getroottree().docinfo.internalDTD
     for entity in declarations.iterentities() if declarations is not None else ():
         raise InputError(
-            "an entity declaration", path=path, found=entity.name, expected="XML without entities of its own"
+            "an entity declaration",
+            path=path,
+            line=data[: max(0, data.find(b"<!ENTITY"))].count(b"\n") + 1,
+            found=entity.name,
+            expected="XML without entities of its own",
         )
     for node in root.iter(etree.Entity):
         raise InputError(
@@ -76,7 +83,7 @@ def read_document(
     found = [
         Segment(text_of(item), id=item.get("id"), attributes=_attributes(item, "id")) for item in elements
     ]
-    check_unique("segment id", [segment.id for segment in found], _lines(elements), path)
+    check_unique("segment", [segment.id for segment in found], _lines(elements), path)
     return Document(name, found, _attributes(element, id_attribute))
 
 
@@ -96,7 +103,7 @@ def attach(document: Document, references: Sequence[str], path: str, line: int |
 
 def check_documents(documents: Sequence[Document], elements: Iterable[etree._Element], path: str) -> None:
     """Refuse a document id that is there twice."""
-    check_unique("document id", [document.id for document in documents], _lines(elements), path)
+    check_unique("document", [document.id for document in documents], _lines(elements), path)
 
 
 def add_segments(parent: etree._Element, document: Document, texts: Sequence[str] | None = None) -> None:

@@ -44,7 +44,7 @@ def read(data: bytes, path: str) -> Corpus:
     line = first_line
     for document in documents:
         lines = range(line, line + len(document.segments))
-        check_unique("segment id", [segment.id for segment in document.segments], lines, path)
+        check_unique("segment", [segment.id for segment in document.segments], lines, path)
         line = lines.stop
     return Corpus(documents, "tsv", path, header)
 
