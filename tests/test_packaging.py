@@ -44,7 +44,7 @@ def canonical(requirement: str) -> str:
 
 
 def test_every_requirement_is_pinned(project: dict[str, Any], repository: Path) -> None:
-    """constraints.txt has one version of all that the package and its tests need, directly or through others."""
+    """constraints.txt has one version of all that the package and its tests need, directly or not."""
     lines = (repository / "constraints.txt").read_text(encoding="utf-8").split("\n")
     pins = {}
     for line in lines:
@@ -120,16 +120,14 @@ def test_wheel_holds_every_file(wheel: Path, repository: Path) -> None:
 def test_wheel_works_elsewhere(wheel: Path, tmp_path: Path) -> None:
     """In a new environment, from an empty folder: the wheel's files are used, and the script answers.
 
-    The libraries are borrowed from this environment by a .pth file. Python does not follow the .pth files that
-    it finds there, so the checkout stays out of sight. `test_wheel_with_its_own_libraries` installs them.
+    The libraries are borrowed from this environment by a .pth file. Python does not follow the .pth files
+    that it finds there, so the checkout stays out of sight. `test_wheel_with_its_own_libraries` installs them.
     """
     import gpusearch
 
     venv.create(tmp_path / "new", with_pip=False)
     python = tmp_path / "new" / "bin" / "python"
-    purelib = Path(
-        run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=tmp_path).strip()
-    )
+    purelib = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=tmp_path).strip())
     (purelib / "borrowed.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
     install = ("-m", "pip", "--python", python, "install", "--no-deps", "--no-index", "--quiet", wheel)
     run(sys.executable, *install, folder=tmp_path)
