@@ -60,9 +60,7 @@ def _comments(lines: Sequence[str], start: int, end: int, path: str) -> tuple[di
         match = _COMMENT.fullmatch(lines[place])
         if match is not None and (match[2] is not None or match[1] == "newdoc"):
             comments[match[1]] = match[2] or ""
-    raise InputError(
-        "a sentence without words", path=path, line=end, expected="word lines after the comments"
-    )
+    raise InputError("a sentence without words", path=path, line=end, expected="word lines after the comments")
 
 
 def _check_tokens(rows: Sequence[str], path: str, first_line: int) -> str:

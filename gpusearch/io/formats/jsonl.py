@@ -41,9 +41,7 @@ def _document(line: str, path: str, number: int) -> Document:
             found=_excerpt(record),
             expected='an object with "doc_id" and a list "segments"',
         )
-    segments = [
-        _segment(value, f"segment {place}", path, number) for place, value in enumerate(record["segments"], 1)
-    ]
+    segments = [_segment(value, f"segment {place}", path, number) for place, value in enumerate(record["segments"], 1)]
     check_unique("segment", [segment.id for segment in segments], [number] * len(segments), path)
     name = _text(record, "doc_id", "the document", path, number)
     return Document(name, segments, _others(record, _DOCUMENT_KEYS))
@@ -67,9 +65,7 @@ def _text(record: dict[str, Any], key: str, place: str, path: str, number: int) 
     value = record.get(key)
     if not isinstance(value, str):
         found = _excerpt(value) if key in record else "nothing"
-        raise InputError(
-            f'"{key}" of {place}', path=path, line=number, found=found, expected="a text in quotes"
-        )
+        raise InputError(f'"{key}" of {place}', path=path, line=number, found=found, expected="a text in quotes")
     return value
 
 
@@ -90,9 +86,7 @@ def write(corpus: Corpus, translations: Sequence[Sequence[str]], origin: Origin)
     """Write the documents with all their attributes, and the translation of each segment as ``hyp``."""
     lines = []
     for name, document, texts in zip(ids_of(corpus.documents), corpus.documents, translations, strict=True):
-        segments = [
-            _record(segment) | {"hyp": text} for segment, text in zip(document.segments, texts, strict=True)
-        ]
+        segments = [_record(segment) | {"hyp": text} for segment, text in zip(document.segments, texts, strict=True)]
         others = _others(document.attributes, _DOCUMENT_KEYS)
         lines.append(_dump({"doc_id": name, **others, "segments": segments}) + b"\n")
     return b"".join(lines)

@@ -22,9 +22,7 @@ def parse(data: bytes, path: str) -> etree._Element:
     except etree.XMLSyntaxError as error:
         found = re.sub(r", line \d+, column \d+$", "", error.msg or "")
         hint = "write & as &amp; and < as &lt;" if "EntityRef" in found else None
-        raise InputError(
-            "not well-formed XML", path=path, line=error.lineno, found=found, hint=hint
-        ) from None
+        raise InputError("not well-formed XML", path=path, line=error.lineno, found=found, hint=hint) from None
     declarations = root.getroottree().docinfo.internalDTD
     for entity in declarations.iterentities() if declarations is not None else ():
         raise InputError(
@@ -80,9 +78,7 @@ def read_document(
             expected=f'<doc {id_attribute}="…">',
         )
     elements = list(segments)
-    found = [
-        Segment(text_of(item), id=item.get("id"), attributes=_attributes(item, "id")) for item in elements
-    ]
+    found = [Segment(text_of(item), id=item.get("id"), attributes=_attributes(item, "id")) for item in elements]
     check_unique("segment", [segment.id for segment in found], _lines(elements), path)
     return Document(name, found, _attributes(element, id_attribute))
 

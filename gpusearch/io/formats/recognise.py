@@ -18,9 +18,7 @@ _BY_SUFFIX = {
     ".sgml": "mteval",
 }
 _BY_ROOT = {"dataset": "wmt-xml"} | dict.fromkeys(("mteval", *mteval.SETS), "mteval")
-_PROLOG = re.compile(
-    r"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\]\s*)?>)*", re.DOTALL | re.IGNORECASE
-)
+_PROLOG = re.compile(r"(?:\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>\[]*(?:\[[^\]]*\]\s*)?>)*", re.DOTALL | re.IGNORECASE)
 _ROOT = re.compile(r"<([A-Za-z][\w.-]*)(?=[\s/>])")
 
 

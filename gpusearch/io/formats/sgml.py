@@ -33,9 +33,7 @@ def to_xml(data: bytes, path: str) -> bytes:
     for match in _SEGMENT.finditer(text):
         content = match[2] or ""
         if re.search(r"<seg\b", content, re.IGNORECASE):
-            raise InputError(
-                "a seg that is not closed", path=path, line=_line(text, match.start()), expected="</seg>"
-            )
+            raise InputError("a seg that is not closed", path=path, line=_line(text, match.start()), expected="</seg>")
         pieces.append(_TAG.sub(_tag, text[end : match.start()]))
         content = content.replace("<", "&lt;").replace(">", "&gt;")
         pieces.append(f"<seg{_ATTRIBUTE.sub(_attribute, match[1])}>{content}</seg>")

@@ -33,9 +33,7 @@ def read(data: bytes, path: str) -> Corpus:
                 path=path,
                 line=number,
                 found=f"{len(row)}",
-                expected=f"{columns} as in line 1"
-                if columns in (3, 4)
-                else "3 or 4 (doc_id, seg_id, text, ref)",
+                expected=f"{columns} as in line 1" if columns in (3, 4) else "3 or 4 (doc_id, seg_id, text, ref)",
             )
     header = rows.pop(0) if rows and rows[0][:2] == HEADER else None
     first_line = 1 if header is None else 2

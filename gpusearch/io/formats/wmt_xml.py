@@ -21,9 +21,7 @@ def read(data: bytes, path: str) -> Corpus:
     """Read the source of each document and its first reference, if any. The template is the file."""
     root = markup.parse(data, path)
     if root.tag != "dataset":
-        raise InputError(
-            "not WMT XML", path=path, line=root.sourceline, found=f"<{root.tag!s}>", expected="<dataset>"
-        )
+        raise InputError("not WMT XML", path=path, line=root.sourceline, found=f"<{root.tag!s}>", expected="<dataset>")
     elements = list(root.iter("doc"))
     documents = [_document(element, path) for element in elements]
     markup.check_documents(documents, elements, path)
