@@ -65,9 +65,7 @@ def examine() -> Iterator[Finding]:
     yield _compiler()
     yield _lmplz()
     yield _cache()
-    yield Finding(
-        "cores", "ok", f"{len(os.sched_getaffinity(0))} ({platform.processor() or platform.machine()})"
-    )
+    yield Finding("cores", "ok", f"{len(os.sched_getaffinity(0))} ({platform.processor() or platform.machine()})")
     yield _memory()
 
 
@@ -97,11 +95,7 @@ def _cuda() -> Finding:
         return Finding("GPU", "optional", "not known without torch", "install torch first")
     if not torch.cuda.is_available():
         built = torch.version.cuda
-        why = (
-            "torch is built for the CPU only"
-            if built is None
-            else f"torch is built for CUDA {built}, none answers"
-        )
+        why = "torch is built for the CPU only" if built is None else f"torch is built for CUDA {built}, none answers"
         return Finding(
             "GPU", "optional", why, "all works on the CPU; for a GPU: NVIDIA driver and a CUDA build of torch"
         )
@@ -117,9 +111,7 @@ def _numba_cuda() -> Finding:
     try:
         version = metadata.version("numba-cuda")
     except metadata.PackageNotFoundError:
-        return Finding(
-            "numba-cuda", "optional", "absent", "needed on a GPU: \"pip install 'gpusearch[cuda]'\""
-        )
+        return Finding("numba-cuda", "optional", "absent", "needed on a GPU: \"pip install 'gpusearch[cuda]'\"")
     return Finding("numba-cuda", "ok", version)
 
 
@@ -142,18 +134,14 @@ def _compiler() -> Finding:
     compiler = os.environ.get("CXX") or next(filter(shutil.which, ("c++", "g++", "clang++")), None)
     path = shutil.which(compiler) if compiler else None
     if path is None:
-        return Finding(
-            "C++ compiler", "optional", "absent", f"compiles kenlm on its installation. {COMPILER_ADVICE}"
-        )
+        return Finding("C++ compiler", "optional", "absent", f"compiles kenlm on its installation. {COMPILER_ADVICE}")
     return Finding("C++ compiler", "ok", path)
 
 
 def _lmplz() -> Finding:
     path = shutil.which("lmplz")
     if path is None:
-        return Finding(
-            "lmplz", "optional", "absent", "used by --lm-tool lmplz only; training has its own estimator"
-        )
+        return Finding("lmplz", "optional", "absent", "used by --lm-tool lmplz only; training has its own estimator")
     return Finding("lmplz", "ok", path)
 
 
@@ -161,9 +149,7 @@ def _cache() -> Finding:
     folder = cache_folder()
     existing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     if not os.access(existing, os.W_OK) or not existing.is_dir():
-        return Finding(
-            "cache", "missing", f"{folder} cannot be written", "set GPUSEARCH_CACHE to a folder that can"
-        )
+        return Finding("cache", "missing", f"{folder} cannot be written", "set GPUSEARCH_CACHE to a folder that can")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) if folder.is_dir() else 0
     return Finding("cache", "ok", f"{folder}, {size / 2**20:.0f} MiB")
 

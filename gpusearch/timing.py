@@ -59,9 +59,7 @@ class Timer:
         rows = [("stage", "calls", "seconds", "share", "rate")]
         for name in self._ordered():
             stage = self.stages[name]
-            rate = (
-                f"{stage.count / stage.seconds:,.0f} {stage.unit}/s" if stage.count and stage.seconds else ""
-            )
+            rate = f"{stage.count / stage.seconds:,.0f} {stage.unit}/s" if stage.count and stage.seconds else ""
             around = [prefix for prefix in _prefixes(name)[:-1] if prefix in self.stages]
             label = "  " * len(around) + name.removeprefix(f"{around[-1]}/" if around else "")
             share = f"{100 * stage.seconds / total:.1f} %" if total else ""

@@ -22,9 +22,7 @@ def main() -> None:
     output = Path(sys.argv[1]).read_text(encoding="utf-8")
     found = re.search(r"^=+ slowest", output, re.MULTILINE)
     tail = output[found.start() :] if found else "\n".join(output.rstrip("\n").split("\n")[-5:]) + "\n"
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
-    )
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     header = [
         f"make test-full, {datetime.date.today().isoformat()}, commit {commit.stdout.strip()}",

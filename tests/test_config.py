@@ -102,9 +102,7 @@ def test_paths_are_relative_to_the_file(tmp_path: Path) -> None:
     assert str(tmp_path) in to_toml(config, folder=tmp_path / "elsewhere")
 
 
-def test_override_path_is_relative_to_the_working_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_override_path_is_relative_to_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model").mkdir()
     file = tmp_path / "model" / "model.toml"
     file.write_text(MINIMAL, encoding="utf-8")
@@ -136,10 +134,7 @@ def test_overrides_in_their_order() -> None:
 
 
 def test_unnamed_models_are_numbered() -> None:
-    two = (
-        MINIMAL
-        + '[[language_model]]\npath = "b"\nweight = 1\n[[language_model]]\nname="X"\npath="c"\nweight=1'
-    )
+    two = MINIMAL + '[[language_model]]\npath = "b"\nweight = 1\n[[language_model]]\nname="X"\npath="c"\nweight=1'
     config = parse_config(two)
     assert [model.name for model in config.language_model] == ["LM0", "LM1", "X"]
     assert parse_config(two, overrides=["language_model.LM1.weight=7"]).language_model[1].weight == 7
@@ -241,18 +236,14 @@ def test_text_that_is_not_toml_names_its_line() -> None:
 
 
 def test_absent_file() -> None:
-    with pytest.raises(
-        InputError, match=r"^no/model\.toml: cannot read the file \(No such file or directory\)"
-    ):
+    with pytest.raises(InputError, match=r"^no/model\.toml: cannot read the file \(No such file or directory\)"):
         load_config("no/model.toml")
 
 
 @pytest.mark.complaint(2)
 @pytest.mark.complaint(4)
 @pytest.mark.parametrize(("weights", "columns"), [((1.0,), 2), ((1.0, 2.0, 3.0), ("phrase", "lexical"))])
-def test_weights_that_do_not_fit_the_table(
-    weights: tuple[float, ...], columns: int | tuple[str, ...]
-) -> None:
+def test_weights_that_do_not_fit_the_table(weights: tuple[float, ...], columns: int | tuple[str, ...]) -> None:
     """Complaints 2 and 4: a mismatch of weights and columns names the feature and both numbers."""
     with pytest.raises(InputError) as caught:
         check_weight_count("TranslationModel0", weights, columns)

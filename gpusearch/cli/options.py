@@ -7,9 +7,7 @@ from typing import Annotated
 
 import typer
 
-ConfigPath = Annotated[
-    Path, typer.Option("--config", "-c", metavar="FILE", help="The model and its settings (TOML).")
-]
+ConfigPath = Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="The model and its settings (TOML).")]
 
 Overrides = Annotated[
     list[str] | None,

@@ -17,9 +17,7 @@ _HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]")
 _KEY = re.compile(r"\s*([A-Za-z0-9_.\"-]+)\s*=")
 
 
-def explain(
-    error: ValidationError, text: str, path: str | Path, overridden: dict[Location, str]
-) -> InputError:
+def explain(error: ValidationError, text: str, path: str | Path, overridden: dict[Location, str]) -> InputError:
     """The first fault, in the order of the file, as an InputError; `overridden`: --set by place."""
     lines = _line_numbers(text)
     details = error.errors()

@@ -36,9 +36,7 @@ def parse_config(text: str, *, path: str | Path = "model.toml", overrides: Seque
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"at line (\d+), column \d+", str(error))
-        raise InputError(
-            f"not TOML: {error}", path=path, line=int(place.group(1)) if place else None
-        ) from None
+        raise InputError(f"not TOML: {error}", path=path, line=int(place.group(1)) if place else None) from None
     overridden = {_override(data, override): override for override in overrides}
     folder = Path(".") if str(path) == "-" else Path(path).parent
     try:
@@ -106,6 +104,4 @@ def _index(entries: Sequence[Any], key: str, location: Sequence[str | int], over
         return names.index(key)
     if key.isdecimal() and int(key) < len(entries):
         return int(key)
-    raise InputError(
-        f"no {location[-1]} is called {key}", found=repr(override), expected=f"one of {', '.join(names)}"
-    )
+    raise InputError(f"no {location[-1]} is called {key}", found=repr(override), expected=f"one of {', '.join(names)}")

@@ -22,9 +22,7 @@ class TextConfig(Group):
     source_language: str | None = Field(None, description="language code of the source, for the tokenizer")
     target_language: str | None = Field(None, description="language code of the target, for the tokenizer")
     lowercase: bool = Field(False, description="lower-case the source before it is looked up")
-    truecase: bool = Field(
-        False, description="give sentence-initial words their usual case, and a capital on output"
-    )
+    truecase: bool = Field(False, description="give sentence-initial words their usual case, and a capital on output")
     source_truecaser: FilePath | None = Field(None, description="truecasing model of the source")
     target_truecaser: FilePath | None = Field(None, description="truecasing model of the target")
     source_spacing: FilePath | None = Field(None, description="spacing of source text; rules if none")
@@ -70,9 +68,7 @@ class PhraseTableConfig(Group):
     @model_validator(mode="after")
     def _columns_have_weights(self) -> PhraseTableConfig:
         if self.columns and len(self.columns) != len(self.weights):
-            raise ValueError(
-                f"{self.name} names {len(self.columns)} columns but has {len(self.weights)} weights"
-            )
+            raise ValueError(f"{self.name} names {len(self.columns)} columns but has {len(self.weights)} weights")
         return self
 
 
@@ -80,9 +76,7 @@ class LanguageModelConfig(Group):
     """`[[language_model]]`: an n-gram model; its feature value is ln P (the file's log10, times ln 10)."""
 
     name: Name = Field("LM0", description="name of the feature")
-    path: FilePath = Field(
-        description="ARPA file, plain or compressed; with backend kenlm any file that KenLM reads"
-    )
+    path: FilePath = Field(description="ARPA file, plain or compressed; with backend kenlm any file that KenLM reads")
     weight: Weight = Field(description="weight of ln P")
     order: int | None = Field(None, ge=1, le=9, description="check that the file has this order")
     backend: Literal["device", "kenlm"] = Field(
@@ -174,9 +168,7 @@ class Config(Group):
 
     def _feature_names(self) -> list[str]:
         tables = [table.name for table in self.phrase_table]
-        models = [model.name for model in self.language_model] + [
-            model.name for model in self.reordering_model
-        ]
+        models = [model.name for model in self.language_model] + [model.name for model in self.reordering_model]
         return [*tables, *models, *self.features]
 
 

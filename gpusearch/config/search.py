@@ -19,20 +19,14 @@ class OperationsConfig(Group):
     probability decay (Hardmeier et al. 2012, section 3.2, describes the first three operations).
     """
 
-    change: Share = Field(
-        80, description="share of change-phrase-translation: another option of the same span"
-    )
+    change: Share = Field(80, description="share of change-phrase-translation: another option of the same span")
     swap: Share = Field(40.0, description="share of swap-phrases: two blocks exchange their places")
     resegment: Share = Field(136.0, description="share of resegment: a block gets another segmentation")
     permute: Share = Field(0.0, description="share of permute-phrases: a block in random order")
     linearise: Share = Field(0.0, description="share of linearise-phrases: a block in source order")
     move: Share = Field(0.0, description="share of move-phrases: a block goes to another place")
-    insertion: Share = Field(
-        0, description="share of insertion: any option is put in, what it overlaps gives way"
-    )
-    split_and_swap: Share = Field(
-        0, description="share of split-and-swap: a phrase is split, its parts exchanged"
-    )
+    insertion: Share = Field(0, description="share of insertion: any option is put in, what it overlaps gives way")
+    split_and_swap: Share = Field(0, description="share of split-and-swap: a phrase is split, its parts exchanged")
     swap_decay: Decay = Field(0.5, description="decay of the distance between swapped phrases (1 = adjacent)")
     block_decay: Decay = Field(0.5, description="decay of the number of phrases in a block (from 1)")
     resegment_swap: float = Field(
@@ -59,9 +53,7 @@ class SearchConfig(Group):
     method: Literal["search"] = Field("search", description="stochastic search by many chains")
     policy: Literal["hill-climbing"] = Field("hill-climbing", description="which proposals are accepted")
     chains: int = Field(64, ge=1, description="independent chains a document")
-    steps: int | None = Field(
-        None, ge=0, description="proposals a chain and document; overrides steps_per_word"
-    )
+    steps: int | None = Field(None, ge=0, description="proposals a chain and document; overrides steps_per_word")
     steps_per_word: float = Field(100.0, ge=0, description="proposals a chain and source word")
     max_rejected: int | None = Field(None, ge=1, description="stop a chain after so many rejections in a row")
     target_score: float | None = Field(None, description="stop a chain that reaches this score (natural log)")
@@ -70,9 +62,7 @@ class SearchConfig(Group):
         gt=0,
         description="stop after so many seconds; the one limit that makes results differ between runs",
     )
-    seed: int = Field(
-        1, ge=0, lt=2**63, description="the whole of the randomness, with document id and chain number"
-    )
+    seed: int = Field(1, ge=0, lt=2**63, description="the whole of the randomness, with document id and chain number")
     initial: Literal["random", "best", "file", "saved"] = Field(
         "random",
         description="start: random segmentation, best options (both monotone), a translation, a saved state",
@@ -94,9 +84,7 @@ class SearchConfig(Group):
         0.4, gt=0, description="temperature of option_draw = score, in deviations of an option set's scores"
     )
     option_uniform: float = Field(0.1, ge=0, le=1, description="part of option_draw = score drawn uniformly")
-    compat: Literal["none", "docent"] = Field(
-        "none", description="docent: the proposal distributions of Docent"
-    )
+    compat: Literal["none", "docent"] = Field("none", description="docent: the proposal distributions of Docent")
     threads: int | None = Field(None, ge=1, description="threads of the CPU; all cores where not given")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: a GPU where there is one")
     max_lanes: int | None = Field(

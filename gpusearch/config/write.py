@@ -25,11 +25,7 @@ def to_toml(config: Config, *, comments: bool = True, folder: str | Path | None 
         folder: where the text will be stored; paths inside it are written relative to it.
     """
     base = Path(folder).absolute() if folder is not None else None
-    lines = (
-        ["# gpusearch model; paths are relative to this file, scores are natural logarithms."]
-        if comments
-        else []
-    )
+    lines = ["# gpusearch model; paths are relative to this file, scores are natural logarithms."] if comments else []
     _write_group(lines, config, "", comments, base)
     return "\n".join(lines).strip("\n") + "\n"
 
@@ -59,9 +55,7 @@ def _is_groups(value: Any) -> bool:
     return bool(members) and all(isinstance(member, Group) for member in members)
 
 
-def _write_key(
-    lines: list[str], key: str, value: Any, field: FieldInfo, comments: bool, base: Path | None
-) -> None:
+def _write_key(lines: list[str], key: str, value: Any, field: FieldInfo, comments: bool, base: Path | None) -> None:
     if comments:
         explained = f"{field.description or key}{_default(field)}"
         lines.extend(textwrap.wrap(explained, _WIDTH, initial_indent="# ", subsequent_indent="#   "))
@@ -83,9 +77,7 @@ def _render(value: Any, base: Path | None) -> str:
         inside = base is not None and value.is_absolute() and value.is_relative_to(base)
         return tomlkit.item((value.relative_to(base) if inside and base else value).as_posix()).as_string()
     if isinstance(value, dict):
-        inner = ", ".join(
-            f"{tomlkit.item(str(k)).as_string()} = {_render(v, base)}" for k, v in value.items()
-        )
+        inner = ", ".join(f"{tomlkit.item(str(k)).as_string()} = {_render(v, base)}" for k, v in value.items())
         return f"{{ {inner} }}"
     if isinstance(value, tuple | list):
         return f"[{', '.join(_render(item, base) for item in value)}]"

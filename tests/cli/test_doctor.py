@@ -18,9 +18,7 @@ def test_complete_environment(capsys: pytest.CaptureFixture[str]) -> None:
     findings = [json.loads(line) for line in capsys.readouterr().out.removesuffix("\n").split("\n")]
     names = [finding["name"] for finding in findings]
     assert len(set(names)) == len(names)
-    assert {"python", "torch", "numba", "GPU", "kenlm", "C++ compiler", "cache", "cores", "memory"} <= {
-        *names
-    }
+    assert {"python", "torch", "numba", "GPU", "kenlm", "C++ compiler", "cache", "cores", "memory"} <= {*names}
     assert all(finding["state"] in ("ok", "optional") for finding in findings)
     assert all(finding["advice"] for finding in findings if finding["state"] == "optional")
 
