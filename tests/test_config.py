@@ -21,6 +21,7 @@ from gpusearch.config import (
     parse_config,
     to_toml,
 )
+from gpusearch.config.__main__ import EXAMPLE
 from gpusearch.config.schema import all_keys
 from gpusearch.errors import InputError
 
@@ -264,3 +265,8 @@ def test_named_columns_need_their_weights() -> None:
     text = MINIMAL.replace("weights = [0.2, 0.2, 0.2, 0.2]", 'weights = [1, 2]\ncolumns = ["a", "b", "c"]')
     with pytest.raises(InputError, match="TranslationModel0 names 3 columns but has 2 weights"):
         parse_config(text)
+
+
+def test_reference_is_up_to_date(repository: Path) -> None:
+    """configs/reference.toml shows every key as it is: `python -m gpusearch.config > configs/reference.toml`."""
+    assert (repository / "configs" / "reference.toml").read_text(encoding="utf-8") == to_toml(EXAMPLE)

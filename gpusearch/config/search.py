@@ -19,14 +19,14 @@ class OperationsConfig(Group):
     probability decay (Hardmeier et al. 2012, section 3.2, describes the first three operations).
     """
 
-    change: Share = Field(80, description="share of change-phrase-translation: another option of the same span")
+    change: Share = Field(80.0, description="share of change-phrase-translation: another option of the same span")
     swap: Share = Field(40.0, description="share of swap-phrases: two blocks exchange their places")
     resegment: Share = Field(136.0, description="share of resegment: a block gets another segmentation")
     permute: Share = Field(0.0, description="share of permute-phrases: a block in random order")
     linearise: Share = Field(0.0, description="share of linearise-phrases: a block in source order")
     move: Share = Field(0.0, description="share of move-phrases: a block goes to another place")
-    insertion: Share = Field(0, description="share of insertion: any option is put in, what it overlaps gives way")
-    split_and_swap: Share = Field(0, description="share of split-and-swap: a phrase is split, its parts exchanged")
+    insertion: Share = Field(0.0, description="share of insertion: any option is put in, what it overlaps gives way")
+    split_and_swap: Share = Field(0.0, description="share of split-and-swap: a phrase is split, its parts exchanged")
     swap_decay: Decay = Field(0.5, description="decay of the distance between swapped phrases (1 = adjacent)")
     block_decay: Decay = Field(0.5, description="decay of the number of phrases in a block (from 1)")
     resegment_swap: float = Field(
