@@ -1,32 +1,30 @@
-"""Drivers for the CPU: a range of lanes, one after the other. They release the GIL; threads take a range each.
+"""Drivers for the CPU: the lanes of a list, one after the other. They release the GIL; threads take a list each.
 
-A lane runs for thousands of steps before the next one begins, so that its state stays in the cache.
+A lane runs until it rests before the next one begins, so that its state stays in the cache.
 """
 
 from gpusearch.kernels.commit import refresh
-from gpusearch.kernels.step import advance, done, start_monotone
+from gpusearch.kernels.step import advance, resting, start_monotone
 from gpusearch.kernels.target import cpu_driver
 
 
 @cpu_driver
-def start_lanes(problem, search, state, scratch, first, last):
-    """Random monotone translations in the lanes first .. last - 1."""
-    for lane in range(first, last):
+def start_lanes(problem, search, state, scratch, lanes):
+    """Random monotone translations in the lanes listed (int64[*])."""
+    for lane in lanes:
         start_monotone(problem, search, state, scratch, lane)
 
 
 @cpu_driver
-def refresh_lanes(problem, search, state, scratch, first, last):
-    """Compute scores and LM states of the lanes first .. last - 1 from their phrases."""
-    for lane in range(first, last):
+def refresh_lanes(problem, search, state, scratch, lanes):
+    """Scores and LM states of the lanes listed (int64[*]), from their phrases."""
+    for lane in lanes:
         refresh(problem, search, state, scratch, lane)
 
 
 @cpu_driver
-def run_lanes(problem, search, state, scratch, first, last, steps, stop):
-    """At most `steps` steps in each of the lanes first .. last - 1; fewer where ``stop[0]`` is set meanwhile."""
-    for lane in range(first, last):
-        for _ in range(steps):
-            if done(state, lane) or stop[0]:
-                break
+def run_lanes(problem, search, state, scratch, lanes, stop):
+    """Run the lanes listed (int64[*]) until each rests; sooner where ``stop[0]`` is set meanwhile."""
+    for lane in lanes:
+        while not (resting(state, lane) or stop[0]):
             advance(problem, search, state, scratch, lane)

@@ -92,8 +92,8 @@ OPERATIONS = 8
 EMPTY, TOO_FAR, BELOW_BOUND, BELOW_SCORE, ACCEPTED = range(5)
 STAGES = 5
 # Columns of State.limit.
-LIMIT_STEPS, LIMIT_REJECTED, LIMIT_SCORE = range(3)
-LIMITS = 3
+LIMIT_STEPS, LIMIT_REJECTED, LIMIT_SCORE, LIMIT_PAUSE = range(4)
+LIMITS = 4
 # Rows of Search.survival.
 SWAP_DISTANCE, RESEGMENT_BLOCK, PERMUTE_BLOCK, LINEARISE_BLOCK, MOVE_BLOCK, MOVE_DISTANCE = range(6)
 DECAYS = 6
@@ -103,8 +103,8 @@ LONGEST_DRAW = 64
 class Search(NamedTuple):
     """What the user chose, as integers."""
 
-    # int64[NUMBERS]: longest option in source words; distortion limit; distortion weight (2^-40 nat a position); whether
-    # the first jump counts; whether Moses' second distortion check is made; option values K'; probability (2^-32) that
+    # int64[NUMBERS]: longest option in source words; distortion limit; distortion weight (2^-40 nat a position);
+    # whether the first jump counts; whether Moses' second distortion check is made; option values K'; probability (2^-32) that
     # two neighbours of a new segmentation change places; that a move goes to the right
     number: Array
     # int64[OPERATIONS]: probabilities of the operations, summed, in 2^-32; the last is 2^32
@@ -131,15 +131,15 @@ class State(NamedTuple):
     step: Array  # int64[L]: proposals made
     rejected: Array  # int64[L]: consecutive ones rejected
     tally: Array  # int64[L, OPERATIONS, STAGES]: how far the proposals of each operation came
-    limit: Array  # int64[L, LIMITS]: steps; consecutive rejections; score that is enough
+    limit: Array  # int64[L, LIMITS]: steps; consecutive rejections; score that is enough; step at which to pause
 
 
 class Scratch(NamedTuple):
     """Work space of one thread."""
 
-    option: Array  # int64[words of the longest sentence + 1]: the options that a proposal puts in
-    origin: Array  # int64[the same]: for each the slot that it had before, or -1 where it is new
-    mark: Array  # int64[the same]: work space of single operations
+    option: Array  # int32[words of the longest sentence + 1]: the options that a proposal puts in
+    origin: Array  # int32[the same]: for each the slot that it had before, or -1 where it is new
+    mark: Array  # int32[the same]: work space of single operations
     random: Array  # int64[RANDOM]: the random stream of a step (random.py)
     memo_key: Array  # int64[M, memo]: recent LM look-ups, direct-mapped; one column: no memo
     memo_value: Array  # int64[M, memo]

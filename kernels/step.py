@@ -20,6 +20,7 @@ from gpusearch.kernels.records import (
     CHANGE,
     EMPTY,
     INSERTION,
+    LIMIT_PAUSE,
     LIMIT_REJECTED,
     LIMIT_SCORE,
     LIMIT_STEPS,
@@ -116,18 +117,38 @@ def trim(problem, state, scratch, lane, sentence, first, replaced, count):
 
 
 @shared
-def advance(problem, search, state, scratch, lane):
-    """One step of hill climbing: a proposal that scores higher is taken (Hardmeier et al. 2012, algorithm 1)."""
-    operation, local, first, replaced, count = draw(problem, search, state, scratch, lane, state.step[lane])
+def propose(problem, search, state, scratch, lane, step):
+    """Draw and judge the proposal of a step: (stage it reaches, operation, sentence, first, replaced, count).
+
+    Changes nothing but `scratch`: many steps may be judged at once against one state, and the first proposal that is
+    accepted is the one that the serial chain would have come to.
+    """
+    operation, local, first, replaced, count = draw(problem, search, state, scratch, lane, step)
     stage = EMPTY
     if first >= 0:
         sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
         stage, _ = judge(problem, search, state, scratch, lane, sentence, first, replaced, count, 0)
-        if stage == ACCEPTED:
-            commit(problem, search, state, scratch, lane, local, sentence, first, replaced, count)
+    return stage, operation, local, first, replaced, count
+
+
+@shared
+def accept(problem, search, state, scratch, lane, local, first, replaced, count):
+    """Commit a proposal to a sentence of the lane's unit."""
+    sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
+    commit(problem, search, state, scratch, lane, local, sentence, first, replaced, count)
+
+
+@shared
+def advance(problem, search, state, scratch, lane):
+    """One step of hill climbing: a proposal that scores higher is taken (Hardmeier et al. 2012, algorithm 1)."""
+    stage, operation, local, first, replaced, count = propose(problem, search, state, scratch, lane, state.step[lane])
     state.tally[lane, operation, stage] = state.tally[lane, operation, stage] + 1
     state.step[lane] = state.step[lane] + 1
-    state.rejected[lane] = 0 if stage == ACCEPTED else state.rejected[lane] + 1
+    if stage == ACCEPTED:
+        state.rejected[lane] = 0
+        accept(problem, search, state, scratch, lane, local, first, replaced, count)
+    else:
+        state.rejected[lane] = state.rejected[lane] + 1
 
 
 @shared
@@ -160,3 +181,9 @@ def done(state, lane):
         or state.rejected[lane] >= state.limit[lane, LIMIT_REJECTED]
         or state.score[lane] >= state.limit[lane, LIMIT_SCORE]
     )
+
+
+@shared
+def resting(state, lane):
+    """Whether a lane is done, or has come to the step at which it was to pause."""
+    return done(state, lane) or state.step[lane] >= state.limit[lane, LIMIT_PAUSE]

@@ -89,9 +89,9 @@ def make_scratch(problem: Problem, memo: int = MEMO) -> Scratch:
     words = int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1
     models = problem.language.info.shape[0]
     return Scratch(
-        option=np.zeros(words, np.int64),
-        origin=np.zeros(words, np.int64),
-        mark=np.zeros(words, np.int64),
+        option=np.zeros(words, np.int32),
+        origin=np.zeros(words, np.int32),
+        mark=np.zeros(words, np.int32),
         random=np.zeros(RANDOM, np.int64),
         memo_key=np.full((models, memo), -1, np.int64),
         memo_value=np.zeros((models, memo), np.int64),
