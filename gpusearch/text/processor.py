@@ -151,9 +151,7 @@ def make_processor(config: TextConfig, side: Side) -> TextProcessor:
     if config.tokenizer == "sentencepiece":
         model = _of_side(config, "sentencepiece_{}", side)
         if model is None:
-            raise InputError(
-                'tokenizer = "sentencepiece" without a model file', hint=f"set sentencepiece_{side}"
-            )
+            raise InputError('tokenizer = "sentencepiece" without a model file', hint=f"set sentencepiece_{side}")
         return SentencePieceProcessor(Subwords(model), lowercase=config.lowercase)
     language = config.source_language if side == "source" else config.target_language
     if language is None:

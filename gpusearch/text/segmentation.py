@@ -14,9 +14,7 @@ from gpusearch.errors import GpusearchError
 # of the raw text: controls are borders, and the typographic apostrophe follows the rules of the plain one.
 _COPY = str.maketrans({**{chr(code): " " for code in range(32)}, "’": "'"})
 _CHANGED = re.compile("[\0-\x1f’]")
-_MARKER = (
-    "DOTMULTI"  # sacremoses keeps runs of dots under this name, and would turn it into a dot in the text
-)
+_MARKER = "DOTMULTI"  # sacremoses keeps runs of dots under this name, and would turn it into a dot in the text
 _PROTECTED = re.compile(
     r"(?:(?:https?|ftp|rsync)://|\bwww\.)[^\s<>\"«»“”]*[^\s<>\"«»“”.,;:!?(){}\[\]'’]"  # addresses of pages
     r"|(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+",  # addresses of people

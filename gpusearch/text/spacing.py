@@ -78,9 +78,7 @@ class Spacing:
             return ""  # l' | eau, Minister | 's, the members | ’
         if right == "(" and (left == ")" or (left == "number" and after in ("number", "letter"))):
             return ""  # paragraph 3(1)(e)
-        if (left == "/" and {before, right} <= _WORD_KINDS) or (
-            right == "/" and {left, after} <= _WORD_KINDS
-        ):
+        if (left == "/" and {before, right} <= _WORD_KINDS) or (right == "/" and {left, after} <= _WORD_KINDS):
             return ""  # and/or
         return " "
 
@@ -103,9 +101,7 @@ def read_spacing(path: str | Path, language: str) -> Spacing:
         context = kinds.split(" ")
         if name not in _GAPS or len(context) != 4:
             expected = f"four kinds of tokens, a tab, one of {', '.join(_GAPS)}"
-            raise InputError(
-                "not a spacing file", path=path, line=number, found=repr(line), expected=expected
-            )
+            raise InputError("not a spacing file", path=path, line=number, found=repr(line), expected=expected)
         gaps[context[0], context[1], context[2], context[3]] = _GAPS[name]
     return Spacing(language, gaps)
 
@@ -158,9 +154,7 @@ def _contexts(tokens: Sequence[str]) -> Iterator[tuple[Context, ...]]:
             left_kinds.append(_kind(token, token[-1], "{}'"))
             right_kinds.append(_kind(token, token[0], "'{}"))
     right_kinds.append(_BORDER)
-    for before, left, right, after in zip(
-        left_kinds, left_kinds[1:], right_kinds[1:], right_kinds[2:], strict=False
-    ):
+    for before, left, right, after in zip(left_kinds, left_kinds[1:], right_kinds[1:], right_kinds[2:], strict=False):
         yield (
             (before, left, right, after),
             (before, left, right, _ANY),

@@ -18,9 +18,7 @@ _WORTH_A_POOL = 10 * _CHUNK
 _processor: TextProcessor  # of a worker process
 
 
-def tokenize_file(
-    path_in: str | Path, path_out: str | Path, processor: TextProcessor, threads: int = 1
-) -> int:
+def tokenize_file(path_in: str | Path, path_out: str | Path, processor: TextProcessor, threads: int = 1) -> int:
     """Write the tokens of each line of a file, with a blank between them; return the number of lines.
 
     The output is the same for any number of threads, is compressed where its name ends in ``.gz``, and

@@ -100,9 +100,7 @@ def train_truecaser(lines: Iterable[Sequence[str]], path: str | Path | None = No
         word = form.lower()
         if count > 0 and (word != form or form != form.upper()):  # what has no case is left out
             by_word[word][form] = count
-    truecaser = Truecaser(
-        {word: dict(sorted(written.items(), key=_rank)) for word, written in by_word.items()}
-    )
+    truecaser = Truecaser({word: dict(sorted(written.items(), key=_rank)) for word, written in by_word.items()})
     if path is not None:
         truecaser.write(path)
     return truecaser
@@ -120,9 +118,7 @@ def read_truecaser(path: str | Path) -> Truecaser:
         counts = [_COUNT.fullmatch(field) for field in fields[1::2]]
         if len(fields) % 2 or not fields or None in counts:
             expected = "word (count/all) other-form (count) ..."
-            raise InputError(
-                "not a truecaser model", path=path, line=number, found=repr(line), expected=expected
-            )
+            raise InputError("not a truecaser model", path=path, line=number, found=repr(line), expected=expected)
         written = {form: int(count[1]) for form, count in zip(fields[::2], counts, strict=True) if count}
         forms.setdefault(fields[0].lower(), {}).update(written)
     return Truecaser(forms)

@@ -31,9 +31,7 @@ def test_processes_do_not_change_the_result(tmp_path: Path) -> None:
         out = tmp_path / f"out{threads}.gz"
         assert tokenize_file(tmp_path / "in.gz", out, BlankProcessor(lowercase=True), threads) == len(lines)
     assert (tmp_path / "out1.gz").read_bytes() == (tmp_path / "out2.gz").read_bytes()
-    assert gzip.decompress((tmp_path / "out2.gz").read_bytes()).startswith(
-        b"line 0, (it\xe2\x80\x99s) .\nline 1,"
-    )
+    assert gzip.decompress((tmp_path / "out2.gz").read_bytes()).startswith(b"line 0, (it\xe2\x80\x99s) .\nline 1,")
 
 
 def test_nothing_half_written(tmp_path: Path) -> None:
