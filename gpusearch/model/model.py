@@ -1,0 +1,213 @@
+"""The model: phrase tables, language models and their weights, read and checked against each other."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.config import Config, LanguageModelConfig, PhraseTableConfig, check_weight_count
+from gpusearch.errors import InputError
+from gpusearch.io.phrase_table import PhraseTable, read_phrase_table
+from gpusearch.kernels.records import LM_INFO, Language
+from gpusearch.model.entries import best_first, make_entries, offsets_of, ranges
+from gpusearch.model.language_model import LanguageModel, join_language_models
+from gpusearch.model.weights import SCORE_UNITS, SUM_LIMIT, VALUE_UNITS, Features, make_features
+
+logger = logging.getLogger(__name__)
+
+Array = np.ndarray[Any, Any]
+
+# Option sets that the unit of temperature is measured on, at most; evenly spread over the table.
+_SAMPLED_SETS = 1 << 14
+
+
+@dataclass(frozen=True, eq=False)
+class TranslationTable:
+    """A phrase table as a feature of the model."""
+
+    name: str
+    pairs: PhraseTable
+    limit: int
+    """Options a source span, best isolated score first; 0: all."""
+    lm_words: tuple[NDArray[np.int32], ...]
+    """For each language model its word for each target word of the table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a translation is scored with, apart from features of the document."""
+
+    features: Features
+    tables: tuple[TranslationTable, ...]
+    language_models: tuple[LanguageModel, ...]
+    language: Language
+    """All language models with their weights, as kernels read them."""
+    deviation: int
+    """Median standard deviation of an option set's isolated scores, 2^-40 nat: the unit of all temperatures."""
+    warnings: tuple[str, ...] = ()
+    """What is odd in the model but no fault; also logged when the model is made."""
+
+    def temperature(self, relative: float) -> float:
+        """A temperature given in units of the model's own deviation, in nats."""
+        return relative * self.deviation / SCORE_UNITS
+
+
+def load_model(config: Config) -> Model:
+    """Read the tables and language models of a configuration.
+
+    Raises:
+        InputError: a file that is missing or damaged; a number of weights that differs from the table's columns; a
+            table without a word that the language models know; values out of range.
+    """
+    pairs = [_read_table(table, config.text.unescape) for table in config.phrase_table]
+    for table, read in zip(config.phrase_table, pairs, strict=True):
+        check_weight_count(table.name, table.weights, read.columns)
+    language_models = [_read_language_model(language_model) for language_model in config.language_model]
+    return make_model(config, pairs, language_models)
+
+
+def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Sequence[LanguageModel]) -> Model:
+    """A model of tables and language models that are in memory; `load_model` says what may be wrong with them."""
+    features = make_features(
+        [(table.name, table.columns, table.weights) for table in config.phrase_table],
+        [(language_model.name, language_model.weight) for language_model in config.language_model],
+        word_penalty=config.weights.word_penalty,
+        phrase_penalty=config.weights.phrase_penalty,
+        unknown_word=config.weights.unknown_word,
+        distortion=config.weights.distortion,
+    )
+    tables = []
+    for table, read in zip(config.phrase_table, pairs, strict=True):
+        check_weight_count(table.name, table.weights, read.columns)
+        _check_option_range(features, table.name, read)
+        words = list(read.target_vocabulary)
+        lm_words = [np.asarray(model.index(words), np.int32) for model in language_models]
+        for entry, language_model, known in zip(config.language_model, language_models, lm_words, strict=True):
+            _check_shared_words(table, entry, read, language_model, known)
+        tables.append(TranslationTable(table.name, read, table.table_limit, tuple(lm_words)))
+    language = _joined(features, language_models)
+    warnings = tuple(_oddities(tables))
+    for warning in warnings:
+        logger.warning(warning)
+    model = Model(features, tuple(tables), tuple(language_models), language, SCORE_UNITS, warnings)
+    return replace(model, deviation=_deviation(model))
+
+
+def _read_table(table: PhraseTableConfig, unescape: bool) -> PhraseTable:
+    return read_phrase_table(
+        table.path,
+        columns=table.columns or None,
+        lenient=table.lenient,
+        unescape=unescape,
+        cache=table.cache,
+    )
+
+
+def _read_language_model(config: LanguageModelConfig) -> LanguageModel:
+    read = LanguageModel.from_arpa(config.path, weight=config.weight)
+    if config.order not in (None, read.order):
+        raise InputError(
+            f"{config.name} has another order than configured",
+            path=config.path,
+            found=read.order,
+            expected=config.order,
+            hint="correct or leave out `order`",
+        )
+    return read
+
+
+def _joined(features: Features, models: Sequence[LanguageModel]) -> Language:
+    if models:
+        weights = [int(features.integer_weights[features.index(name)]) for name in features.language_models]
+        return join_language_models(models, weights)
+    return Language(
+        info=np.zeros((0, LM_INFO), np.int64),
+        slot=np.zeros((0, 2), np.int64),
+        extreme=np.zeros(0, np.int32),
+        tag=np.zeros(0, np.int64),
+        state=np.zeros((0, 3), np.int32),
+    )
+
+
+def _check_option_range(features: Features, name: str, pairs: PhraseTable) -> None:
+    """The weighted sum of one pair must fit, before pairs are compared by it."""
+    start, stop = features.groups[name]
+    largest = np.abs(pairs.log_scores).max(axis=0, initial=0).astype(np.float64) * VALUE_UNITS
+    weighted = largest * np.abs(features.integer_weights[start:stop])
+    if weighted.sum() >= SUM_LIMIT / 4:
+        worst = start + int(np.argmax(weighted))
+        raise InputError(
+            f"feature {features.names[worst]} may exceed the range of exact scores",
+            found=f"values up to {largest[worst - start] / VALUE_UNITS:.4g} with weight {features.weights[worst]:g}",
+            expected=f"weighted sums of a phrase below {SUM_LIMIT / 4 / SCORE_UNITS:.4g}",
+            hint="make the weights smaller, all by the same factor: the result stays the same",
+        )
+
+
+def _check_shared_words(
+    table: PhraseTableConfig,
+    entry: LanguageModelConfig,
+    pairs: PhraseTable,
+    language_model: LanguageModel,
+    known: Array,
+) -> None:
+    """A table and a language model without a common word are of different languages, or of different tokenisation."""
+    if len(known) == 0 or (known != language_model.unknown).any():
+        return
+    words = ", ".join(pairs.target_vocabulary[:5])
+    raise InputError(
+        f"{table.name} and {entry.name} share no word",
+        path=table.path,
+        found=f"target words such as {words}, all unknown to {entry.path}",
+        hint="are both of the target language, and tokenised, cased and escaped in the same way?",
+    )
+
+
+def _oddities(tables: Sequence[TranslationTable]) -> list[str]:
+    """Columns that say nothing: a weight on them moves no decision (need 20, complaint 2)."""
+    found = []
+    for table in tables:
+        scores = table.pairs.log_scores
+        if len(scores) < 2:
+            continue
+        for column, least, most in zip(table.pairs.columns, scores.min(axis=0), scores.max(axis=0), strict=True):
+            if least == most:
+                what = "0 (probability 1)" if most == 0 else f"{most:.6g} (ln)"
+                found.append(f"{table.name}: column {column} is {what} in all {len(scores)} rows")
+    return found
+
+
+def _deviation(model: Model) -> int:
+    """Median standard deviation of the isolated scores of option sets, 2^-40 nat; 1 nat where there are none.
+
+    Each table's sets of at least two options count, after its limit; of large tables an even sample. Rounded to
+    2^-20 nat, which hides how sums of floats are ordered.
+    """
+    deviations = []
+    for number, table in enumerate(model.tables):
+        counts = np.diff(table.pairs.row_offsets)
+        several = np.flatnonzero(counts >= 2)
+        if table.limit == 1 or len(several) == 0:
+            continue
+        chosen = several[np.unique(np.arange(_SAMPLED_SETS) * len(several) // _SAMPLED_SETS)]
+        rows = [np.empty(0, np.int64)] * len(model.tables)
+        rows[number] = ranges(table.pairs.row_offsets[chosen], counts[chosen])
+        entries = make_entries(model, rows)
+        group = np.repeat(np.arange(len(chosen)), counts[chosen])
+        kept = best_first(entries.score, group, entries.row, table.limit)
+        begin = offsets_of(np.bincount(group[kept]))
+        # Distances from the best of the set, 2^-20 nat: small numbers, exact as floats.
+        best = np.repeat(entries.score[kept][begin[:-1]], np.diff(begin))
+        distance = ((best - entries.score[kept]) >> 20).astype(np.float64)
+        size = np.diff(begin)
+        mean = np.add.reduceat(distance, begin[:-1]) / size
+        square = np.add.reduceat((distance - np.repeat(mean, size)) ** 2, begin[:-1]) / size
+        deviations.append(np.sqrt(square))
+    if not deviations:
+        return SCORE_UNITS
+    return int(np.rint(np.median(np.concatenate(deviations)))) << 20 or SCORE_UNITS

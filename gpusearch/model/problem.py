@@ -1,0 +1,212 @@
+"""From documents to the arrays that a search reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpusearch.config import SearchConfig
+from gpusearch.errors import InputError
+from gpusearch.kernels.records import (
+    OPTION_LENGTH,
+    OPTION_START,
+    OPTION_TARGET,
+    OPTION_WORDS,
+    SENTENCE_COLUMNS,
+    SENTENCE_OPTION,
+    SENTENCE_PLACE,
+    SENTENCE_SLOT,
+    SENTENCE_SOURCE,
+    SENTENCE_SPAN,
+    SENTENCE_WORDS,
+    UNIT_FIRST_SENTENCE,
+    UNIT_PLACES,
+    Problem,
+)
+from gpusearch.model.entries import offsets_of, ranges
+from gpusearch.model.extents import largest_sums, longest_derivations
+from gpusearch.model.model import Model
+from gpusearch.model.option_draw import draw_weights
+from gpusearch.model.options import Options
+from gpusearch.model.spans import Phrase, Spans, find_spans
+from gpusearch.model.units import Document, Units, document_identities, make_units
+from gpusearch.model.weights import DISTORTION, VALUE_UNITS, check_range
+
+Array = np.ndarray[Any, Any]
+
+Forced = Mapping[tuple[int, int], Sequence[Phrase]]
+"""Phrases of given derivations, by document and sentence."""
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Documents ready to be searched."""
+
+    problem: Problem
+    options: Options
+    units: Units
+    slots: int
+    """Phrase slots P of the largest unit, sentinels included."""
+    places: int
+    """Word places W of the largest unit, each sentence's ``</s>`` included."""
+
+
+def build_problem(
+    model: Model,
+    documents: Sequence[Document],
+    ids: Sequence[str | None] | None = None,
+    search: SearchConfig | None = None,
+    *,
+    units: str = "sentence",
+    identities: Sequence[bytes] | None = None,
+    forced: Forced | None = None,
+    memory_limit: int | None = None,
+) -> Batch:
+    """Make the problem of a batch of documents: lists of sentences, which are lists of words.
+
+    Args:
+        ids: names of the documents, which their random numbers depend on; None for a document without one.
+        search: seed, option draw and distortion limit are looked at.
+        units: ``sentence`` or ``document``: the smallest text that is searched by itself.
+        identities: from `document_identities` of the whole corpus, where this batch is a part of it.
+        forced: phrase pairs that are options even where the table limit leaves them out.
+        memory_limit: most bytes that the problem may take.
+
+    Raises:
+        InputError: scores that could overflow (names the feature and the text), not enough memory, settings that
+            are unknown.
+    """
+    search = search or SearchConfig()
+    if identities is None:
+        identities = document_identities(documents, ids)
+    made = make_units(documents, identities, units=units, seed=search.seed)
+    sentences = [sentence for document in documents for sentence in document]
+    first_sentence = made.first_sentence
+    spans = find_spans(
+        model, sentences, {int(first_sentence[d]) + s: phrases for (d, s), phrases in (forced or {}).items()}
+    )
+    need = problem_bytes(model, made, spans)
+    if memory_limit is not None and need > memory_limit:
+        raise InputError(
+            "the documents do not fit the memory",
+            found=f"{need / 2**20:.0f} MiB for {spans.options} translation options",
+            expected=f"at most {memory_limit / 2**20:.0f} MiB",
+            hint="make table_limit smaller, or decode fewer documents at a time",
+        )
+
+    words, longest = made.words, spans.longest
+    first_position = offsets_of(words)
+    sentence = np.repeat(np.arange(len(words)), words)[spans.position]
+    start = spans.position - first_position[sentence]
+    first_row = first_position[:-1] * longest
+    amount = np.diff(spans.first)[spans.set]
+    per_row = np.zeros(int(first_position[-1]) * longest, np.int64)
+    per_row[spans.position * longest + spans.length - 1] = amount
+    span = offsets_of(per_row).astype(np.int32)
+    first_option = np.append(span[first_row], span[-1]).astype(np.int64)
+
+    member = ranges(spans.first[spans.set], amount)
+    entry = spans.entry[member]
+    entries = spans.entries
+    place = np.empty((len(entry), 4), np.int32)
+    place[:, OPTION_START] = np.repeat(start, amount)
+    place[:, OPTION_LENGTH] = np.repeat(spans.length, amount)
+    place[:, OPTION_TARGET] = entries.first_word[entry]
+    place[:, OPTION_WORDS] = np.diff(entries.first_word)[entry]
+    draw = draw_weights(
+        entries.score[spans.entry],
+        spans.first,
+        draw=search.option_draw,
+        temperature=search.option_temperature * model.deviation,
+        uniform=search.option_uniform,
+    )
+    value = entries.value[entry]
+    places = longest_derivations(words, first_row, span, place[:, OPTION_WORDS], longest) + 1
+    _check_sums(model, search, made, places, largest_sums(words, first_option, place, value))
+
+    rows = np.zeros((len(words), SENTENCE_COLUMNS), np.int64)
+    rows[:, SENTENCE_WORDS] = words
+    rows[:, SENTENCE_SLOT] = _within_units(made, words + 1)
+    rows[:, SENTENCE_PLACE] = _within_units(made, places)
+    rows[:, SENTENCE_SPAN] = first_row
+    rows[:, SENTENCE_SOURCE] = _within_units(made, words)
+    rows[:, SENTENCE_OPTION] = first_option[:-1]
+    in_unit = np.arange(len(words)) - made.rows[made.of_sentence, UNIT_FIRST_SENTENCE] if len(made.rows) else words
+    problem = Problem(
+        unit=made.rows,
+        word=np.repeat(in_unit, words).astype(np.int32),
+        sentence=rows,
+        span=span,
+        option_place=place,
+        option_score=entries.known[entry],
+        option_draw=draw[member],
+        option_value=value,
+        option_open=entries.open[:, entry],
+        target_word=entries.word,
+        word_bound=entries.word_bound,
+        language=model.language,
+    )
+    options = Options(
+        model=model,
+        units=made,
+        sentences=tuple(sentences),
+        entry=entry.astype(np.int32),
+        place=place,
+        first_option=first_option,
+        first_row=first_row,
+        span=span,
+        longest=longest,
+        entries=entries,
+        copied=spans.copied,
+    )
+    room = _totals(made, np.stack((words + 1, places), axis=1))
+    made.rows[:, UNIT_PLACES] = room[:, 1]
+    size = room.max(axis=0, initial=0)
+    return Batch(problem, options, made, slots=int(size[0]), places=int(size[1]))
+
+
+def problem_bytes(model: Model, units: Units, spans: Spans) -> int:
+    """Bytes that the arrays of a `Problem` take, language models not counted (they are shared by all batches)."""
+    models, values = len(model.language_models), model.features.option_values
+    words = int(units.words.sum())
+    return (
+        units.rows.nbytes
+        + 4 * words
+        + 8 * SENTENCE_COLUMNS * len(units.words)
+        + 4 * (words * spans.longest + 1)
+        + (4 * 4 + 2 * 8 + 8 + 4 * values + 4 * models) * spans.options
+        + 2 * 4 * models * int(spans.entries.first_word[-1])
+    )
+
+
+def _within_units(units: Units, sizes: Array) -> Array:
+    """Where each sentence begins in its unit when the sentences take so much room; 0 where it is in none."""
+    begin = offsets_of(sizes)[:-1]
+    inside = units.of_sentence >= 0
+    offsets = np.zeros(len(sizes), np.int64)
+    first = units.rows[units.of_sentence[inside], UNIT_FIRST_SENTENCE]
+    offsets[inside] = begin[inside] - begin[first]
+    return offsets
+
+
+def _totals(units: Units, sizes: Array) -> Array:
+    """``[U, ...]`` sums over the sentences of each unit."""
+    totals = np.zeros((len(units.rows), sizes.shape[1]), sizes.dtype)
+    inside = units.of_sentence >= 0
+    np.add.at(totals, units.of_sentence[inside], sizes[inside])
+    return totals
+
+
+def _check_sums(model: Model, search: SearchConfig, units: Units, places: Array, option_sums: Array) -> None:
+    """Bound the absolute sum of every feature of each unit, and make sure that scores cannot overflow."""
+    features = model.features
+    largest = np.zeros((len(units.words), len(features.names)))
+    largest[:, : features.option_values] = option_sums
+    limit = units.words if search.distortion_limit < 0 else np.minimum(units.words, search.distortion_limit)
+    largest[:, features.index(DISTORTION)] = (units.words * limit).astype(np.float64) * VALUE_UNITS
+    for name, language_model in zip(features.language_models, model.language_models, strict=True):
+        largest[:, features.index(name)] = places.astype(np.float64) * language_model.largest_value
+    check_range(features, _totals(units, largest), [units.name(unit) for unit in range(len(units.rows))])
