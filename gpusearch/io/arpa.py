@@ -17,7 +17,7 @@ from gpusearch.io.compilation import Array
 from gpusearch.io.compiled import Bundle, through_cache
 from gpusearch.io.files import read_blocks, replaced
 from gpusearch.io.ngrams import NgramColumns, format_ngrams, parse_ngrams
-from gpusearch.io.rows import Fault, is_number, not_utf8, shown, words_of
+from gpusearch.io.rows import Fault, is_number, not_utf8, quoted, shown, words_of
 from gpusearch.io.sequences import (
     Interner,
     Sequences,
@@ -128,10 +128,11 @@ def explain_ngram(
     """
     tokens = words_of(line)
     if not tokens or tokens[0].startswith(b"\\"):
-        return Fault(f"fewer {order}-grams than the header says", str(left[0]), str(left[1]))
+        found = f"{left[0]} before {quoted(line) if tokens else 'an empty line'}"
+        return Fault(f"fewer {order}-grams than the header says", found, str(left[1]))
     form = f"log10 probability, {order} word{'s' * (order > 1)}, and perhaps a back-off"
     if not order + 1 <= len(tokens) <= order + 2:
-        return Fault(f"not a {order}-gram", f"{len(tokens)} parts in {shown(line)!r}", form)
+        return Fault(f"not a {order}-gram", f"{len(tokens)} parts in {quoted(line)}", form)
     words = tokens[1 : order + 1]
     if not is_number(tokens[0]):
         return Fault("log10 probability cannot be read", shown(tokens[0]), "a number of 0 or less")
@@ -145,11 +146,11 @@ def explain_ngram(
             return Fault("back-off of an n-gram of the highest order", shown(tokens[-1]), "none, or 0")
     if order == 1:
         if words[0] in vocabulary:
-            return Fault("a unigram stands there twice", repr(shown(words[0])), "each word once")
+            return Fault("a unigram stands there twice", quoted(words[0]), "each word once")
         return not_utf8(line)
     for word in words:
         if word not in vocabulary:
-            return Fault(f"word of a {order}-gram is no unigram", repr(shown(word)), "a word of \\1-grams:")
+            return Fault(f"word of a {order}-gram is no unigram", quoted(word), "a word of \\1-grams:")
     return None
 
 
@@ -200,7 +201,7 @@ class _ArpaReader:
         return line
 
     def _error(self, what: str, line: bytes | None, expected: str, hint: str | None = None) -> InputError:
-        found = "the end of the file" if line is None else repr(shown(line))
+        found = "the end of the file" if line is None else quoted(line)
         return InputError(what, path=self.path, line=max(self.line, 1), found=found, expected=expected, hint=hint)
 
     def _header(self) -> list[int]:
@@ -228,7 +229,7 @@ class _ArpaReader:
             return
         if order and line is not None and is_number(words_of(line)[0]):
             raise self._error(f"more {order}-grams than the header says", line, marker)
-        raise self._error(f"{marker} is missing", line, marker)
+        raise self._error("missing end mark" if marker == "\\end\\" else "missing section", line, marker)
 
     def _section(self, order: int, count: int, highest: bool) -> tuple[Array, Array, Array]:
         chunks: list[tuple[Array, Array, Array]] = [_empty(order, 0)]
@@ -260,7 +261,7 @@ class _ArpaReader:
                 line = self._next_line() or b""
                 known = set(words_of(line)) & self._known(words_of(line))
                 fault = explain_ngram(line, order, highest, known, (done + read, total))
-                fault = fault or Fault("line cannot be read", repr(shown(line)), f"a {order}-gram")
+                fault = fault or Fault("line cannot be read", quoted(line), f"a {order}-gram")
                 raise fault.error(self.path, self.line)
             if status == GROW:
                 newline = self.block.find(b"\n", self.position)
@@ -285,7 +286,7 @@ class _ArpaReader:
         again = fill_slots(ids.reshape(-1), offsets, empty_slots(count))
         if again >= 0:
             words = Vocabulary(self.words.finished()).decode(ids[again])
-            found = repr(shown(" ".join(words).encode()))
+            found = quoted(" ".join(words).encode())
             what = f"a {order}-gram stands there twice"
             raise InputError(what, path=self.path, line=first_line + again, found=found, expected="each once")
 

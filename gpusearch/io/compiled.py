@@ -8,6 +8,7 @@ deleted at any time.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import logging
@@ -62,7 +63,10 @@ def through_cache(
     if not Path(path).is_file():
         return build(read())
     folder = Path(f"{path}.gpusearch")
-    content = _file_digest(path)
+    try:
+        content = _file_digest(path)
+    except OSError as error:
+        raise InputError(f"cannot read the file ({error.strerror})", path=path) from None
     key = {
         "format": FORMAT,
         "byteorder": sys.byteorder,
@@ -76,7 +80,7 @@ def through_cache(
             return build(_load(entry))
         except (OSError, ValueError, KeyError, TypeError) as error:
             logger.warning("%s: damaged compiled form, made anew (%s)", entry, error)
-            shutil.rmtree(entry, ignore_errors=True)
+            _remove(entry)
     before = os.stat(path)
     bundle = read()
     table = build(bundle)
@@ -96,11 +100,17 @@ def _digest(data: bytes | memoryview) -> str:
 
 
 def _file_digest(path: str | Path) -> str:
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
-    except OSError as error:
-        raise InputError(f"cannot read the file ({error.strerror})", path=path) from None
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _remove(entry: Path) -> None:
+    """Take away what can be taken away of an entry, be it a folder or not."""
+    if entry.is_dir():
+        shutil.rmtree(entry, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            entry.unlink()
 
 
 def _save(folder: Path, entry: Path, bundle: Bundle, content: str) -> None:
@@ -118,7 +128,7 @@ def _save(folder: Path, entry: Path, bundle: Bundle, content: str) -> None:
         temporary.chmod(0o777 & ~_umask())
         for other in folder.iterdir():
             if other not in (entry, temporary) and _content(other) != content:
-                shutil.rmtree(other, ignore_errors=True)
+                _remove(other)
         if not entry.exists():  # or else another process was quicker
             temporary.rename(entry)
     finally:

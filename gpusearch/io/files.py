@@ -70,7 +70,7 @@ def read_blocks(path: str | Path, size: int = 1 << 20) -> Iterator[bytes]:
     Raises:
         InputError: a damaged compressed file.
     """
-    line = 1
+    line = 0
     with open_bytes(path) as stream:
         try:
             block = stream.read(size).removeprefix(b"\xef\xbb\xbf")
@@ -80,7 +80,8 @@ def read_blocks(path: str | Path, size: int = 1 << 20) -> Iterator[bytes]:
                 line += block.count(b"\n")
                 block = stream.read(size)
         except _DAMAGED as error:
-            raise InputError(f"damaged compressed file ({error})", path=path, line=line) from None
+            hint = f"the first {line} lines can be read" if line else None
+            raise InputError(f"damaged compressed file ({error})", path=path, hint=hint) from None
 
 
 def read_lines(path: str | Path) -> Iterator[str]:

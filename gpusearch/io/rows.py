@@ -112,6 +112,11 @@ def shown(text: bytes) -> str:
     return readable if len(readable) <= _SHOWN else readable[: _SHOWN - 3] + "..."
 
 
+def quoted(text: bytes) -> str:
+    """A piece of a line between quotation marks, tabs made visible."""
+    return "'" + shown(text).replace("\t", "\\t") + "'"
+
+
 def words_of(field: bytes) -> list[bytes]:
     """Words of a field, split on blank and tab."""
     return [word for word in _BLANKS.split(field) if word]
@@ -136,24 +141,27 @@ def explain_row(line: bytes, layout: Layout, scores: Scores) -> Fault | None:
     fields = line.split(b"|||")
     form = FORMS[layout.key_fields]
     if len(fields) <= layout.key_fields:
-        found = f"{len(fields)} in {shown(line)!r}" if line.strip(b" \t") else "an empty line"
+        found = f"{len(fields)} in {quoted(line)}" if line.strip(b" \t") else "an empty line"
         return Fault("too few fields", found, form)
     if fault := not_utf8(b"|||".join(fields[: layout.key_fields])):
         return fault
     sides = [words_of(field) for field in fields[: layout.key_fields]]
     if not sides[0]:
-        return Fault("empty source phrase", repr(shown(line)), form)
+        return Fault("empty source phrase", quoted(line), form)
     for words in sides:
         if len(words) > LONGEST:
             return Fault("phrase too long", f"{len(words)} words", f"at most {LONGEST}")
     values = words_of(fields[layout.key_fields])
     if len(values) != scores.number:
         found = f"{len(values)} ({shown(b' '.join(values))})" if values else "none"
-        return Fault("wrong number of scores", found, f"{scores.number} {scores.reason}")
+        hint = "no target phrase is expected before them" if layout.key_fields == 1 and len(fields) > 2 else None
+        return Fault("wrong number of scores", found, f"{scores.number} {scores.reason}", hint)
     for column, value in enumerate(values, 1):
         match = _NUMBER.fullmatch(value)
-        if match is None or not is_number(value) or (match[1] == b"-" and re.search(rb"[1-9]", match[2])):
-            return Fault(f"score {column} is not a probability", shown(value), "a number of 0 or more")
+        negative = match is not None and match[1] == b"-" and re.search(rb"[1-9]", match[2])
+        if match is None or not is_number(value) or negative:
+            hint = "tables hold probabilities, not their logarithms" if negative else None
+            return Fault(f"score {column} is not a probability", shown(value), "a number of 0 or more", hint)
     if layout.alignment and len(fields) > 3:
         for token in words_of(fields[3]):
             point = _POINT.fullmatch(token)
@@ -192,26 +200,34 @@ class RowReader:
         """All rows.
 
         Raises:
-            InputError: a bad row where the layout is not lenient; no rows where the number of scores is unknown.
+            InputError: a bad row where the layout is not lenient; no good row at all; no rows where the number of
+                scores is unknown.
         """
         for block in read_blocks(self.path):
             self._settle(block)
             self._parse(block)
         if self.scores is None:
             raise InputError("empty table", path=self.path, found="no rows", expected=FORMS[2])
+        skipped = int(self.counts[kernel.SKIPPED])
+        if skipped and skipped == self.counts[kernel.LINES]:
+            what = f"none of the {skipped} rows can be read"
+            raise InputError(what, path=self.path, hint=f"the first: {self.first_skipped}")
         return self._rows()
 
     def _settle(self, block: bytes) -> None:
         """Take what is not known of the rows from the first one, or from the first good one where bad ones may be."""
         if self.scores is not None and self.layout.key_fields:
             return
-        tried = 0
-        for tried, line in enumerate(lines_of(block), 1):
-            layout, scores = self._shape(line, tried)
-            if not layout.lenient or explain_row(line, layout, scores) is None:
+        faults: list[Fault] = []
+        for line in lines_of(block):
+            layout, scores = self._shape(line, len(faults) + 1)
+            fault = explain_row(line, layout, scores)
+            if fault is None or not layout.lenient:
                 self.layout, self.scores = layout, scores
                 return
-        raise InputError(f"none of the first {tried} rows can be read", path=self.path, expected=FORMS[2])
+            faults.append(fault)
+        what = f"none of the first {len(faults)} rows can be read"
+        raise InputError(what, path=self.path, hint=f"the first: line 1: {faults[0].error()}")
 
     def _shape(self, line: bytes, number: int) -> tuple[Layout, Scores]:
         fields = line.split(b"|||")
@@ -264,7 +280,7 @@ class RowReader:
         assert self.scores is not None
         line = _line_at(block, position)
         fault = explain_row(line.removesuffix(b"\r"), self.layout, self.scores)
-        return fault or Fault("row cannot be read", repr(shown(line)), "source ||| target ||| scores")
+        return fault or Fault("row cannot be read", quoted(line), "source ||| target ||| scores")
 
     def _rows(self) -> Rows:
         assert self.scores is not None
