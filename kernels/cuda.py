@@ -15,7 +15,7 @@ from numba import cuda
 from gpusearch.kernels.commit import refresh
 from gpusearch.kernels.records import ACCEPTED, LIMIT_PAUSE, LIMIT_REJECTED, LIMIT_STEPS, Scratch
 from gpusearch.kernels.step import accept, propose, resting, start_monotone
-from gpusearch.kernels.target import interpreted, shared
+from gpusearch.kernels.target import cuda_driver, interpreted, shared
 
 
 @shared
@@ -91,6 +91,6 @@ KERNELS = (start_lanes, refresh_lanes, run_lanes)
 
 
 @cache
-def compiled(kernel):
-    """The kernel, compiled when it is first launched."""
-    return cuda.jit(kernel)
+def compiled(kernel, registers=None):
+    """The kernel, compiled when it is first launched; see `cuda_driver`."""
+    return cuda_driver(kernel, registers)

@@ -9,7 +9,8 @@ Compiled, integers wrap around: a product must stay below 2^63, or only its low 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -45,15 +46,36 @@ def cache_folder() -> Path:
     return Path(base).expanduser() / f"kernels-{digest.hexdigest()}"
 
 
-def cpu_driver(function: Function) -> Function:
-    """Compile a driver for the CPU: releases the GIL (one call a thread), kept in the on-disk cache."""
+@contextmanager
+def _cache() -> Iterator[None]:
+    """What is marked for compilation meanwhile is kept in our folder."""
     folder = numba.config.CACHE_DIR
     try:
         numba.config.CACHE_DIR = str(cache_folder())
-        compiled: Function = numba.njit(cache=True, nogil=True, **OPTIONS)(function)
+        yield
     finally:
         numba.config.CACHE_DIR = folder
+
+
+def cpu_driver(function: Function) -> Function:
+    """Compile a driver for the CPU: releases the GIL (one call a thread), kept in the on-disk cache."""
+    with _cache():
+        compiled: Function = numba.njit(cache=True, nogil=True, **OPTIONS)(function)
     return compiled
+
+
+def cuda_driver(function: Function, registers: int | None = None) -> Any:
+    """Compile a kernel for CUDA, or wrap it for the simulator; it is kept in the on-disk cache, too.
+
+    With `registers` a thread gets no more of them: more threads are resident, and what does not fit spills into local
+    memory. Such variants are not kept: Numba's cache would not tell them apart.
+    """
+    from numba import cuda
+
+    if numba.config.ENABLE_CUDASIM:
+        return cuda.jit(function)
+    with _cache():
+        return cuda.jit(function, cache=registers is None, max_registers=registers)
 
 
 class Exact:

@@ -1,30 +1,82 @@
-"""Random search problems, made directly as the records that kernels read.
+"""Random search problems, made directly as the records that kernels read, and the same on every machine.
 
-Small spans, many ties, deletions, copied words, values at their extremes: whatever a model may hold.
+Short spans, many ties, deletions, copied words, values at their extremes: whatever a model may hold. Nothing here
+needs more than numpy, torch and numba.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 
-from gpusearch.config.search import OperationsConfig, SearchConfig
-from gpusearch.kernels.language_model import bound_phrase
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.kernels.language_model import bound_phrases_cpu
 from gpusearch.kernels.records import (
     LM_VOCABULARY,
     LM_WEIGHT,
+    OPTION_BOUND,
+    OPTION_SCORE,
+    OPTION_TARGET,
     OPTION_WORDS,
     SENTENCE_COLUMNS,
+    SENTENCE_OPTION,
+    SENTENCE_PLACE,
+    SENTENCE_SLOT,
+    SENTENCE_SOURCE,
+    SENTENCE_SPAN,
+    SENTENCE_WORDS,
     UNIT_COLUMNS,
     Language,
     Problem,
     Search,
 )
-from gpusearch.kernels.target import exact
 from gpusearch.search.settings import make_search
 
-ALL_OPERATIONS = OperationsConfig(
-    change=30, swap=15, resegment=20, permute=8, linearise=5, move=10, insertion=10, split_and_swap=10
-)
+LARGEST = 100 << 20
+
+
+@dataclass(frozen=True)
+class PlainOperations:
+    """The values of `gpusearch.config.OperationsConfig`, without what reads configurations; every operation has some."""
+
+    change: float = 30
+    swap: float = 15
+    resegment: float = 20
+    permute: float = 8
+    linearise: float = 5
+    move: float = 10
+    insertion: float = 10
+    split_and_swap: float = 10
+    swap_decay: float = 0.5
+    block_decay: float = 0.5
+    resegment_swap: float = 0.25
+    move_decay: float = 0.5
+    move_right: float = 0.5
+
+    def shares(self) -> dict[str, float]:
+        return dict(list(asdict(self).items())[:8])
+
+
+@dataclass(frozen=True)
+class PlainSettings:
+    """Those values of `gpusearch.config.SearchConfig` that `make_search` reads."""
+
+    operations: PlainOperations = field(default_factory=PlainOperations)
+    distortion_limit: int = 6
+    distortion_check: str = "jump"
+    first_jump: bool = True
+
+
+def random_settings(seed: int) -> PlainSettings:
+    """Any distortion limit, either check, the first jump or not."""
+    rng = np.random.default_rng((seed, 1))
+    return PlainSettings(
+        distortion_limit=int(rng.choice([-1, 0, 2, 4])),
+        distortion_check=("jump", "moses")[rng.integers(2)],
+        first_jump=bool(rng.integers(2)),
+    )
 
 
 def random_problem(
@@ -36,125 +88,122 @@ def random_problem(
     longest: int = 3,
     most_options: int = 5,
     values: int = 6,
-    config: SearchConfig | None = None,
+    words: Sequence[int] | None = None,
+    settings: PlainSettings | None = None,
 ) -> tuple[Problem, Search, int]:
-    """A problem over sentences of the given lengths, its settings, and K, the feature values of a state."""
+    """A problem over sentences of the given lengths, its settings, and K, the feature values of a state.
+
+    Args:
+        units: "document", or "sentence" for a unit each.
+        longest: source words of the longest option.
+        most_options: of one span.
+        values: K', feature values of an option; all their weights may be of either sign.
+        words: ids that the options' words are drawn from (by default all that every model has).
+        settings: by default `random_settings`.
+    """
     rng = np.random.default_rng(seed)
-    models = language.info.shape[0]
-    weights = rng.integers(-(1 << 20), 1 << 20, values)
-    place, value, draw, span = [], [], [], [0]
-    targets: list[list[int]] = []  # per option the words of each model: [M][words]
-    rows = np.zeros((len(sentences), SENTENCE_COLUMNS), np.int64)
-    starts = []
-    for number, words in enumerate(sentences):
-        rows[number, 0] = words
-        rows[number, 3] = len(span) - 1
-        rows[number, 5] = len(place)
-        for start in range(words):
-            for length in range(1, longest + 1):
-                inside = start + length <= words
-                count = int(rng.integers(1 if length == 1 else 0, most_options + 1)) if inside else 0
-                if length > 1 and rng.random() < 0.4:
-                    count = 0
-                shares = rng.integers(1, 1000, count)
-                for k in range(count):
-                    n = int(rng.choice([0, 1, 1, 2, 2, 3, 5]))
-                    place.append((start, length, 0, n))
-                    targets.append(
-                        [rng.integers(0, language.info[m, LM_VOCABULARY], n) for m in range(models)]
-                    )
-                    value.append(
-                        rng.integers(-(100 << 20), 1 << 20, values) if rng.random() < 0.9 else [0] * values
-                    )
-                    draw.append(int(shares[: k + 1].sum()))
-                span.append(len(place))
+    rows, span, place = _options(rng, sentences, longest, most_options)
     count = len(place)
-    option_place = np.array(place, np.int32).reshape(count, 4)
-    offsets = np.concatenate(([0], np.cumsum(option_place[:, OPTION_WORDS])))
-    option_place[:, 2] = offsets[:-1]
-    target = np.zeros((models, int(offsets[-1])), np.int32)
-    for option, words in enumerate(targets):
-        for m in range(models):
-            target[m, offsets[option] : offsets[option + 1]] = words[m]
+    offsets = np.concatenate(([0], np.cumsum(place[:, OPTION_WORDS]))).astype(np.int64)
+    place[:, OPTION_TARGET] = offsets[:-1]
+    vocabulary = np.arange(int(language.info[:, LM_VOCABULARY].min(initial=1 << 30))) if words is None else words
+    models = language.info.shape[0]
+    target = rng.choice(np.asarray(vocabulary[: 1 << 20], np.int32), (models, int(offsets[-1])))
+    value = rng.integers(-LARGEST, 1 << 20, (count, values), dtype=np.int32)
+    value[rng.random(count) < 0.1] = 0
+    value[rng.random(count) < 0.05] = -LARGEST
+    weight = rng.integers(-(1 << 20), 1 << 20, values)
+    share = rng.integers(1, 1000, count)
     bound = np.zeros_like(target)
     option_open = np.zeros((models, count), np.int32)
-    option_score = np.zeros((count, 2), np.int64)
-    option_value = np.array(value, np.int32).reshape(count, values)
-    option_score[:, 0] = option_value.astype(np.int64) @ weights
+    score = np.zeros((count, 2), np.int64)
+    score[:, OPTION_SCORE] = value.astype(np.int64) @ weight
     for m in range(models):
-        for option in range(count):
-            _, option_open[m, option] = bound_phrase(
-                exact(language),
-                m,
-                exact(target[m]),
-                int(offsets[option]),
-                int(offsets[option + 1]),
-                exact(bound[m]),
-            )
-            option_score[option, 1] += language.info[m, LM_WEIGHT] * int(
-                bound[m, offsets[option] : offsets[option + 1]].sum(dtype=np.int64)
-            )
-    starts = [0]
-    places = []
-    for number, words in enumerate(sentences):
-        longest_words = [0] * (words + 1)
-        for stop in range(1, words + 1):
-            longest_words[stop] = (
-                max(
-                    longest_words[start] + int(option_place[o, OPTION_WORDS])
-                    for start in range(max(0, stop - longest), stop)
-                    for o in range(
-                        span[rows[number, 3] + start * longest + stop - start - 1],
-                        span[rows[number, 3] + start * longest + stop - start],
-                    )
-                )
-                if any(
-                    span[rows[number, 3] + start * longest + stop - start]
-                    > span[rows[number, 3] + start * longest + stop - start - 1]
-                    for start in range(max(0, stop - longest), stop)
-                )
-                else 0
-            )
-        places.append(longest_words[words] + 1)
-    unit_rows, word = _units(rows, sentences, places, units, rng)
+        bound_phrases_cpu(
+            language, m, offsets, target[m], 0, count, bound[m], np.zeros(count, np.int64), option_open[m]
+        )
+        summed = np.concatenate(([0], np.cumsum(bound[m], dtype=np.int64)))
+        score[:, OPTION_BOUND] += language.info[m, LM_WEIGHT] * (summed[offsets[1:]] - summed[offsets[:-1]])
+    unit, word = _units(rng, rows, units, _most_words(rows, span, place, longest))
     problem = Problem(
-        unit=unit_rows,
+        unit=unit,
         word=word,
         sentence=rows,
-        span=np.array(span, np.int32),
-        option_place=option_place,
-        option_score=option_score,
-        option_draw=np.array(draw, np.int64),
-        option_value=option_value,
+        span=span,
+        option_place=place,
+        option_score=score,
+        option_draw=_summed_within_spans(share, span),
+        option_value=value,
         option_open=option_open,
         target_word=target,
         word_bound=bound,
         language=language,
     )
-    if config is None:
-        config = SearchConfig(operations=ALL_OPERATIONS, distortion_limit=int(rng.choice([-1, 0, 2, 4])))
-    search = make_search(
-        config, longest=longest, values=values, distortion_weight=int(rng.integers(0, 1 << 20))
-    )
+    settings = settings or random_settings(seed)
+    distortion_weight = int(rng.integers(0, 1 << 20))
+    search = make_search(settings, longest=longest, values=values, distortion_weight=distortion_weight)
     return problem, search, values + 1 + models
 
 
-def _units(rows, sentences, places, kind, rng):
-    groups = (
-        [range(len(sentences))] if kind == "document" else [range(i, i + 1) for i in range(len(sentences))]
-    )
-    groups = [group for group in groups if any(sentences[i] for i in group)]
+def _options(
+    rng: np.random.Generator, sentences: tuple[int, ...], longest: int, most_options: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+    """Sentences, spans and places of options; every word has an option of its own, four tenths of longer spans none."""
+    rows = np.zeros((len(sentences), SENTENCE_COLUMNS), np.int64)
+    place, span = [], [0]
+    for number, words in enumerate(sentences):
+        rows[number, [SENTENCE_WORDS, SENTENCE_SPAN, SENTENCE_OPTION]] = words, len(span) - 1, len(place)
+        for start in range(words):
+            for length in range(1, longest + 1):
+                count = int(rng.integers(1 if length == 1 else 0, most_options + 1))
+                if start + length > words or (length > 1 and rng.random() < 0.4):
+                    count = 0
+                place += [(start, length, 0, int(rng.choice([0, 1, 1, 2, 2, 3, 5]))) for _ in range(count)]
+                span.append(len(place))
+    return rows, np.array(span, np.int32), np.array(place, np.int32).reshape(-1, 4)
+
+
+def _summed_within_spans(share: NDArray[np.int64], span: NDArray[np.int32]) -> NDArray[np.int64]:
+    summed = np.concatenate(([0], np.cumsum(share)))
+    return summed[1:] - np.repeat(summed[span[:-1]], np.diff(span))
+
+
+def _most_words(
+    rows: NDArray[np.int64], span: NDArray[np.int32], place: NDArray[np.int32], longest: int
+) -> list[int]:
+    """Target words of the longest derivation of each sentence."""
+    result = []
+    for row in rows:
+        most = [0] * (int(row[SENTENCE_WORDS]) + 1)
+        for start in range(int(row[SENTENCE_WORDS])):
+            for length in range(1, longest + 1):
+                first = int(row[SENTENCE_SPAN]) + start * longest + length - 1
+                for option in range(span[first], span[first + 1]):
+                    words = most[start] + int(place[option, OPTION_WORDS])
+                    most[start + length] = max(most[start + length], words)
+        result.append(most[-1])
+    return result
+
+
+def _units(
+    rng: np.random.Generator, rows: NDArray[np.int64], kind: str, most_words: list[int]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Units with some words, and for each source word its sentence; gives the sentences their places in the unit."""
+    numbers = range(len(rows))
+    groups = [numbers] if kind == "document" else [range(i, i + 1) for i in numbers]
+    groups = [group for group in groups if rows[group.start : group.stop, SENTENCE_WORDS].any()]
     unit = np.zeros((len(groups), UNIT_COLUMNS), np.int64)
     word: list[int] = []
     for number, group in enumerate(groups):
-        slot = room = source = 0
+        slot = place = source = 0
         first_word = len(word)
         for local, i in enumerate(group):
-            rows[i, 1], rows[i, 2], rows[i, 4] = slot, room, source
-            slot += sentences[i] + 1
-            room += places[i]
-            source += sentences[i]
-            word += [local] * sentences[i]
+            words = int(rows[i, SENTENCE_WORDS])
+            rows[i, [SENTENCE_SLOT, SENTENCE_PLACE, SENTENCE_SOURCE]] = slot, place, source
+            slot += words + 1
+            place += most_words[i] + 1
+            source += words
+            word += [local] * words
         key = rng.integers(0, 1 << 32, 2)
-        unit[number] = (group[0], len(group), source, first_word, key[0], key[1], room)
+        unit[number] = (group[0], len(group), source, first_word, key[0], key[1], place)
     return unit, np.array(word, np.int32)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.config.search import OperationsConfig, SearchConfig
 from gpusearch.kernels.records import (
     DECAYS,
     DISTORTION_LIMIT,
@@ -27,6 +28,9 @@ from gpusearch.kernels.records import (
     VALUES,
     Search,
 )
+
+if TYPE_CHECKING:  # kernels are tried out on machines that lack what reads configurations
+    from gpusearch.config.search import OperationsConfig, SearchConfig
 
 ONE = 1 << 32
 NO_LIMIT = np.iinfo(np.int32).max

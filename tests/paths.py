@@ -1,0 +1,167 @@
+"""One search on every target: what the battery of equal paths and the golden hashes run.
+
+Needs no more than numpy, torch and numba, like ``random_problem.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.kernels.commit import refresh
+from gpusearch.kernels.records import (
+    LIMIT_PAUSE,
+    LIMIT_REJECTED,
+    LIMIT_SCORE,
+    LIMIT_STEPS,
+    OPTION_TARGET,
+    OPTION_WORDS,
+    SENTENCE_OPTION,
+    SENTENCE_SPAN,
+    UNIT_FIRST_SENTENCE,
+    UNIT_FIRST_WORD,
+    UNIT_SENTENCES,
+    UNIT_WORDS,
+    Problem,
+    Search,
+    State,
+)
+from gpusearch.kernels.step import advance, resting, start_monotone
+from gpusearch.kernels.target import exact
+from gpusearch.search.driver import CpuDriver, Driver, Lanes
+from gpusearch.search.state import UNLIMITED, lane_hash, make_scratch, make_state
+from tests.random_language import random_language
+from tests.random_problem import random_problem
+
+MakeDriver = Callable[[Problem, Search, State], Driver]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A random search. Every unit is run by chains 0, 1, ...; `pauses` are steps at which all rest for a moment."""
+
+    seed: int
+    orders: tuple[int, ...] = (3,)
+    weights: tuple[int, ...] = (1 << 19,)
+    sentences: tuple[int, ...] = (7, 1, 0, 4)
+    units: str = "document"
+    words: tuple[int, ...] | None = None
+    chains: int = 2
+    steps: int = 60
+    max_rejected: int = UNLIMITED
+    enough: int = UNLIMITED
+    pauses: tuple[int, ...] = ()
+
+    def problem(self) -> tuple[Problem, Search, int]:
+        """Problem, settings and K."""
+        language = random_language(self.seed, self.orders, self.weights)
+        return random_problem(self.seed, language, sentences=self.sentences, units=self.units, words=self.words)
+
+
+class InterpretedDriver:
+    """Python's interpreter with unbounded integers, every store checked."""
+
+    def __init__(self, problem: Problem, search: Search, state: State) -> None:
+        self.state = state
+        self._arguments = tuple(exact(record) for record in (problem, search, state, make_scratch(problem)))
+
+    def start(self, lanes: Lanes) -> None:
+        for lane in lanes.tolist():
+            start_monotone(*self._arguments, lane)
+
+    def refresh(self, lanes: Lanes) -> None:
+        for lane in lanes.tolist():
+            refresh(*self._arguments, lane)
+
+    def run(self, lanes: Lanes, tick: Callable[[], None]) -> None:
+        for lane in lanes.tolist():
+            while not resting(self._arguments[2], lane):
+                advance(*self._arguments, lane)
+        tick()
+
+    def close(self) -> None:
+        pass
+
+
+def cpu(threads: int) -> MakeDriver:
+    """`CpuDriver` with so many threads."""
+    return lambda problem, search, state: CpuDriver(problem, search, state, threads)
+
+
+def final_hashes(
+    case: Case, make_driver: MakeDriver, *, alone: bool = False, padding: tuple[int, int] = (0, 0)
+) -> list[str]:
+    """The hash of each (unit, chain) at its end.
+
+    With `alone` every unit is a problem of its own. `padding`: more slots and word places in each row than it needs.
+    """
+    problem, search, values = case.problem()
+    if not alone:
+        return _final_hashes(case, make_driver, problem, search, values, padding)
+    return [
+        found
+        for unit in range(len(problem.unit))
+        for found in _final_hashes(case, make_driver, only_unit(problem, unit), search, values, padding)
+    ]
+
+
+def _final_hashes(
+    case: Case, make_driver: MakeDriver, problem: Problem, search: Search, values: int, padding: tuple[int, int]
+) -> list[str]:
+    units = np.repeat(np.arange(len(problem.unit)), case.chains)
+    state = pad(make_state(problem, units, np.tile(np.arange(case.chains), len(problem.unit)), values), *padding)
+    state.limit[:, LIMIT_STEPS], state.limit[:, LIMIT_REJECTED] = case.steps, case.max_rejected
+    state.limit[:, LIMIT_SCORE] = case.enough
+    driver = make_driver(problem, search, state)
+    lanes = np.arange(len(units))
+    driver.start(lanes)
+    for pause in (*case.pauses, UNLIMITED):
+        state.limit[:, LIMIT_PAUSE] = pause
+        driver.run(lanes, lambda: None)
+    driver.close()
+    return [lane_hash(problem, state, lane) for lane in lanes.tolist()]
+
+
+def pad(state: State, slots: int, places: int) -> State:
+    """The state with more room in every row, filled with what no kernel must read."""
+
+    def wider(array: NDArray, columns: int) -> NDArray:
+        more = np.full((*array.shape[:-1], columns), 77, array.dtype)
+        return np.concatenate((array, more), axis=-1)
+
+    by_slot = {name: wider(getattr(state, name), slots) for name in ("option", "place", "lm_sum", "slack")}
+    by_place = {name: wider(getattr(state, name), places) for name in ("lm_value", "lm_state")}
+    return state._replace(**by_slot, **by_place, length=wider(state.length, slots))
+
+
+def only_unit(problem: Problem, number: int) -> Problem:
+    """The problem of one unit by itself."""
+    unit = problem.unit[number : number + 1].copy()
+    first, count = int(unit[0, UNIT_FIRST_SENTENCE]), int(unit[0, UNIT_SENTENCES])
+    word, words = int(unit[0, UNIT_FIRST_WORD]), int(unit[0, UNIT_WORDS])
+    sentence = problem.sentence[first : first + count].copy()
+    behind = problem.sentence[first + count] if first + count < len(problem.sentence) else None
+    spans = slice(int(sentence[0, SENTENCE_SPAN]), len(problem.span) - 1 if behind is None else int(behind[SENTENCE_SPAN]))
+    options = slice(int(problem.span[spans.start]), int(problem.span[spans.stop]))
+    place = problem.option_place[options].copy()
+    target = slice(int(place[0, OPTION_TARGET]), int(place[-1, OPTION_TARGET] + place[-1, OPTION_WORDS]))
+    unit[0, [UNIT_FIRST_SENTENCE, UNIT_FIRST_WORD]] = 0
+    sentence[:, SENTENCE_SPAN] -= spans.start
+    sentence[:, SENTENCE_OPTION] -= options.start
+    place[:, OPTION_TARGET] -= target.start
+    return problem._replace(
+        unit=unit,
+        word=problem.word[word : word + words],
+        sentence=sentence,
+        span=problem.span[spans.start : spans.stop + 1] - options.start,
+        option_place=place,
+        option_score=problem.option_score[options],
+        option_draw=problem.option_draw[options],
+        option_value=problem.option_value[options],
+        option_open=np.ascontiguousarray(problem.option_open[:, options]),
+        target_word=np.ascontiguousarray(problem.target_word[:, target]),
+        word_bound=np.ascontiguousarray(problem.word_bound[:, target]),
+    )
