@@ -76,13 +76,14 @@ def run_lanes(problem, search, state, scratch, lanes, steps):
             winner = int(first_accepted[0])
             if thread < many and thread <= winner:
                 cuda.atomic.add(tally, (lane, operation, stage), 1)
-            if thread == winner:
+            if winner == many:  # none: there may be a thread of this number, which has judged nothing
+                if thread == 0:
+                    state.step[lane] = step + many
+                    state.rejected[lane] = state.rejected[lane] + many
+            elif thread == winner:
                 state.step[lane] = step + winner + 1
                 state.rejected[lane] = 0
                 accept(problem, search, state, mine, lane, local, first, replaced, count)
-            elif winner == many and thread == 0:
-                state.step[lane] = step + many
-                state.rejected[lane] = state.rejected[lane] + many
             taken += min(winner + 1, many)
             cuda.syncthreads()
 
