@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from gpusearch.model.model import Model
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 
@@ -75,6 +79,26 @@ def _shared(folder: str) -> Path:
 def parity() -> Path:
     """Folder of models with the outputs of other decoders for them."""
     return _shared("parity")
+
+
+@pytest.fixture(scope="session")
+def newstest_model(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """The newstest2012 model without lexicalised reordering, table limit 30 (tests/parity_model.py)."""
+    from gpusearch.config import load_config
+    from gpusearch.model.model import load_model
+    from tests.parity_model import write_newstest
+
+    return load_model(load_config(write_newstest(tmp_path_factory.mktemp("newstest"), parity)))
+
+
+@pytest.fixture(scope="session")
+def laws_model(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """The laws100k model without lexicalised reordering, table limit 20; takes some fifteen seconds."""
+    from gpusearch.config import load_config
+    from gpusearch.model.model import load_model
+    from tests.parity_model import write_laws
+
+    return load_model(load_config(write_laws(tmp_path_factory.mktemp("laws"), parity)))
 
 
 @pytest.fixture(scope="session")

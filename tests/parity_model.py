@@ -3,11 +3,15 @@
     from tests.parity_model import write_newstest, write_laws
     path = write_newstest(tmp_path, parity)
 
-Tests, profiling scripts and experiments share them; the tables stay where they are (absolute paths).
+Tests, profiling scripts and experiments share them. The tables are linked into the folder that is given, so that
+their compiled forms stand there, not among the data: give the same folder again to load them in seconds.
 """
 
 from __future__ import annotations
 
+import gzip
+import re
+from dataclasses import dataclass
 from pathlib import Path
 
 NEWSTEST = "newstest2012.en-fr"
@@ -21,13 +25,13 @@ target_language = "{target}"
 
 [[phrase_table]]
 name = "TranslationModel0"
-path = "{folder}/phrase-table.gz"
+path = "{data}.phrase-table.gz"
 weights = {translation}
 table_limit = {table_limit}
 
 [[language_model]]
 name = "LM0"
-path = "{folder}/lm.arpa.gz"
+path = "{data}.lm.arpa.gz"
 weight = {language}
 order = 5
 
@@ -42,10 +46,10 @@ distortion_limit = 6
 """
 
 
-def newstest_toml(parity: Path, table_limit: int = 30) -> str:
-    """Text of the newstest2012 model without lexicalised reordering (moses.nolr.ini)."""
-    return _TEMPLATE.format(
-        folder=(parity / NEWSTEST).resolve(),
+def write_newstest(folder: Path, parity: Path, table_limit: int = 30) -> Path:
+    """Write the newstest2012 model without lexicalised reordering (moses.nolr.ini) and return its path."""
+    text = _TEMPLATE.format(
+        data=NEWSTEST,
         source="en",
         target="fr",
         translation="[0.1, 0.1, 0.2, 0.1]",
@@ -55,12 +59,13 @@ def newstest_toml(parity: Path, table_limit: int = 30) -> str:
         phrase=0.2,
         distortion=0.15,
     )
+    return _write(folder, parity / NEWSTEST, text)
 
 
-def laws_toml(parity: Path, table_limit: int = 20) -> str:
-    """Text of the laws100k model with tuned weights (moses.tuned.ini), its reordering model left out."""
-    return _TEMPLATE.format(
-        folder=(parity / LAWS).resolve(),
+def write_laws(folder: Path, parity: Path, table_limit: int = 20) -> Path:
+    """Write the laws100k model with tuned weights (moses.tuned.ini), without its reordering model."""
+    text = _TEMPLATE.format(
+        data=LAWS,
         source="fr",
         target="en",
         translation="[0.10167589095725, 0.102575995056165, 0.175066123995294, 0.00200226157030475]",
@@ -70,16 +75,7 @@ def laws_toml(parity: Path, table_limit: int = 20) -> str:
         phrase=-0.0744400108831368,
         distortion=0.0833332290496282,
     )
-
-
-def write_newstest(folder: Path, parity: Path, table_limit: int = 30) -> Path:
-    """Write the newstest2012 model as ``folder/model.toml`` and return its path."""
-    return _write(folder, newstest_toml(parity, table_limit))
-
-
-def write_laws(folder: Path, parity: Path, table_limit: int = 20) -> Path:
-    """Write the laws100k model as ``folder/model.toml`` and return its path."""
-    return _write(folder, laws_toml(parity, table_limit))
+    return _write(folder, parity / LAWS, text)
 
 
 def newstest_documents(parity: Path) -> list[list[list[str]]]:
@@ -120,12 +116,69 @@ def laws_documents(parity: Path) -> list[list[list[str]]]:
     return documents
 
 
+@dataclass(frozen=True)
+class Derivation:
+    """A line of a Moses n-best list with its segmentation."""
+
+    sentence: int
+    phrases: list[tuple[int, int, list[str]]]
+    """Source words ``start .. stop - 1`` and target words of each phrase, in target order."""
+    features: dict[str, list[float]]
+    total: float
+
+
+def read_nbest(path: Path) -> list[Derivation]:
+    """Read an n-best list that Moses wrote with segmentation (and maybe markers of it in the text)."""
+    derivations = []
+    for line in gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[:-1]:
+        number, text, scores, total, segmentation, *_ = line.split(" ||| ")
+        words = [word for word in text.split(" ") if word and not re.fullmatch(r"\|\d+-\d+\|", word)]
+        phrases = []
+        for part in segmentation.split():
+            (start, stop), (first, last) = (_range(side) for side in part.split("="))
+            phrases.append((start, stop, words[first:last]))
+        features: dict[str, list[float]] = {}
+        for field in scores.split():
+            if field.endswith("="):
+                name = field.removesuffix("=")
+                features[name] = []
+            else:
+                features[name].append(float(field))
+        derivations.append(Derivation(int(number), phrases, features, float(total)))
+    return derivations
+
+
+def read_trace(path: Path) -> list[list[tuple[int, int, list[str]]]]:
+    """Read the phrases of translations with segmentation (``words |i-j| words |i-j|``), a sentence a line."""
+    result = []
+    for line in path.read_text(encoding="utf-8").split("\n")[:-1]:
+        phrases, words = [], []
+        for word in line.split():
+            marker = re.fullmatch(r"\|(\d+)-(\d+)\|", word)
+            if marker:
+                phrases.append((int(marker[1]), int(marker[2]) + 1, words))
+                words = []
+            else:
+                words.append(word)
+        result.append(phrases)
+    return result
+
+
+def _range(written: str) -> tuple[int, int]:
+    first, _, last = written.partition("-")
+    return int(first), int(last or first) + 1
+
+
 def _sentences(path: Path) -> list[list[str]]:
     lines = path.read_text(encoding="utf-8").split("\n")
     return [[word for word in line.split(" ") if word] for line in lines[:-1]]
 
 
-def _write(folder: Path, text: str) -> Path:
-    path = folder / "model.toml"
+def _write(folder: Path, data: Path, text: str) -> Path:
+    for name in ("phrase-table.gz", "lm.arpa.gz"):
+        link = folder / f"{data.name}.{name}"
+        if not link.exists():
+            link.symlink_to((data / name).resolve())
+    path = folder / f"{data.name}.toml"
     path.write_text(text, encoding="utf-8")
     return path

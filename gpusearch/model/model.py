@@ -14,6 +14,7 @@ from gpusearch.config import Config, LanguageModelConfig, PhraseTableConfig, che
 from gpusearch.errors import InputError
 from gpusearch.io.phrase_table import PhraseTable, read_phrase_table
 from gpusearch.kernels.records import LM_INFO, Language
+from gpusearch.model.backends import open_language_model
 from gpusearch.model.entries import best_first, make_entries, offsets_of, ranges
 from gpusearch.model.language_model import LanguageModel, join_language_models
 from gpusearch.model.weights import SCORE_UNITS, SUM_LIMIT, VALUE_UNITS, Features, make_features
@@ -109,7 +110,7 @@ def _read_table(table: PhraseTableConfig, unescape: bool) -> PhraseTable:
 
 
 def _read_language_model(config: LanguageModelConfig) -> LanguageModel:
-    read = LanguageModel.from_arpa(config.path, weight=config.weight)
+    read = open_language_model(config)
     if config.order not in (None, read.order):
         raise InputError(
             f"{config.name} has another order than configured",

@@ -157,7 +157,6 @@ def test_a_word_is_copied_where_no_option_of_its_own_covers_it() -> None:
     assert [options.target(o) for o in options.in_span(0, 0, 2)] == [["x", "y"], []]
 
 
-@pytest.mark.complaint(5)
 @pytest.mark.complaint(6)
 def test_any_token_is_a_word() -> None:
     """Tokens that ended other decoders, alone (all unknown) and amid known words, are copied through."""
