@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import doctor
+from gpusearch.cli import doctor, evaluate
 from gpusearch.errors import GpusearchError
 
 INTERRUPTED = 130
@@ -48,6 +48,7 @@ def _gpusearch(
 
 
 app.command("doctor")(doctor.command)
+app.command("eval")(evaluate.command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
