@@ -160,22 +160,18 @@ def bound_phrases(language, model, offsets, words, first, last, word_bound, esti
 
 
 @shared
-def score_rows(language, model, ids, lengths, begin, end, first, last, value, total):
-    """Values of the sentences [first, last), word by word (``value`` is left alone where it has no rows) and in sum.
+def score_rows(language, model, ids, lengths, begin, end, first, last, value):
+    """Values of the words of the sentences [first, last).
 
     ``begin``: the context is <s>, else unknown and empty. ``end``: </s> counts as one more word.
     """
     for row in range(first, last):
         state = language.info[model, LM_BEGIN] if begin else 0
         words = lengths[row] + 0
-        sum_of_row = 0
         for place in range(words + end):
             word = language.info[model, LM_END] if place == words else ids[row, place] + 0
             worth, state = lookup(language, model, state, word)
-            sum_of_row += worth
-            if value.shape[0] > 0:
-                value[row, place] = worth
-        total[row] = sum_of_row
+            value[row, place] = worth
 
 
 bound_phrases_cpu = cpu_driver(bound_phrases)

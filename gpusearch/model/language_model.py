@@ -97,6 +97,11 @@ class LanguageModel:
         return int(self.language.info[0, records.LM_ORDER])
 
     @property
+    def begin(self) -> int:
+        """Id of <s>."""
+        return int(self.vocabulary.find(["<s>"])[0])
+
+    @property
     def end(self) -> int:
         """Id of </s>."""
         return int(self.language.info[0, records.LM_END])
@@ -121,7 +126,7 @@ class LanguageModel:
         Raises:
             ValueError: shapes that do not fit, lengths above W, ids outside the vocabulary.
         """
-        return self._score(ids, lengths, bos, eos, threads, with_words=False)[0] / UNIT
+        return self._score(ids, lengths, bos, eos, threads).sum(axis=1, dtype=np.int64) / UNIT
 
     def score_words(
         self, ids: ArrayLike, lengths: ArrayLike, *, bos: bool = True, eos: bool = True, threads: int | None = None
@@ -130,29 +135,29 @@ class LanguageModel:
 
         The arguments are those of `score`.
         """
-        return self._score(ids, lengths, bos, eos, threads, with_words=True)[1] / UNIT
+        return self._score(ids, lengths, bos, eos, threads) / UNIT
 
     def _score(
-        self, ids: ArrayLike, lengths: ArrayLike, bos: bool, eos: bool, threads: int | None, *, with_words: bool
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        self, ids: ArrayLike, lengths: ArrayLike, bos: bool, eos: bool, threads: int | None
+    ) -> NDArray[np.int32]:
+        words, count = self._checked(ids, lengths)
+        values = np.zeros((len(words), words.shape[1] + 1), np.int32)
+
+        def score_part(first: int, last: int) -> None:
+            score_rows_cpu(self.language, 0, words, count, int(bos), int(eos), first, last, values)
+
+        _in_parts(score_part, len(words), threads)
+        return values
+
+    def _checked(self, ids: ArrayLike, lengths: ArrayLike) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         words = np.ascontiguousarray(ids, np.int32)
         count = np.ascontiguousarray(lengths, np.int64)
         if words.ndim != 2 or count.shape != words.shape[:1]:
-            raise ValueError(
-                f"ids of shape {words.shape} with lengths of shape {count.shape}, expected (N, W) and (N,)"
-            )
+            raise ValueError(f"ids of shape {words.shape}, lengths of shape {count.shape}, expected (N, W) and (N,)")
         if count.size and (count.min() < 0 or count.max() > words.shape[1]):
             raise ValueError(f"lengths from {count.min()} to {count.max()} in rows of {words.shape[1]} words")
-        inside = np.arange(words.shape[1]) < count[:, None]
-        self._check_ids(words[inside])
-        values = np.zeros((len(words) if with_words else 0, words.shape[1] + 1), np.int32)
-        totals = np.zeros(len(words), np.int64)
-
-        def score_part(first: int, last: int) -> None:
-            score_rows_cpu(self.language, 0, words, count, int(bos), int(eos), first, last, values, totals)
-
-        _in_parts(score_part, len(words), threads)
-        return totals, values
+        self._check_ids(words[np.arange(words.shape[1]) < count[:, None]])
+        return words, count
 
     def _check_ids(self, ids: NDArray[np.int32]) -> None:
         if ids.size and (ids.min() < 0 or ids.max() >= len(self.vocabulary)):

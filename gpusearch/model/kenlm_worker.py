@@ -1,0 +1,127 @@
+"""A process that asks KenLM. `gpusearch.model.kenlm_pool` starts it and talks to it.
+
+    python -m gpusearch.model.kenlm_worker MODEL DESCRIPTOR...
+
+It loads the model once and forks a process for each further descriptor: they share the model's memory, whether KenLM
+mapped it from a binary or built it from an ARPA file. Each process answers on one descriptor until that is closed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import kenlm
+
+# First byte of a message to the worker: a list of words (UTF-8, zero byte behind each), or queries (int32[n, order]).
+WORDS, QUERIES = b"W", b"Q"
+# First byte of the worker's first message: the order in digits, or what was wrong.
+READY, FAILED = b"R", b"F"
+
+# KenLM states kept at most; a state and its key take about half a kilobyte.
+_MOST_STATES = 1 << 17
+
+
+def import_kenlm() -> Any:
+    """KenLM's Python module under one of its two names; ImportError where there is none."""
+    try:
+        return import_module("kenlm")
+    except ImportError:
+        return import_module("ufal.kenlm")
+
+
+class Answers:
+    """log10 P of the last word of a query after the words before it (-1: no word known there)."""
+
+    def __init__(self, module: Any, model: kenlm.Model) -> None:
+        self.model, self.new_state = model, module.State
+        self.words: list[str] = []
+        self.states: dict[tuple[int, ...], kenlm.State] = {}
+
+    def answer(self, queries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """float64[n] for int32[n, order]."""
+        words, states, score, new_state = self.words, self.states, self.model.BaseScore, self.new_state
+        if len(states) + len(queries) > _MOST_STATES:
+            states.clear()
+        answers = []
+        for row in queries.tolist():
+            context = tuple(row[:-1])
+            state = states.get(context)
+            if state is None:
+                states[context] = state = self._state(context)
+            following = new_state()
+            answers.append(score(state, words[row[-1]], following))
+            # The state behind the query is the one in front of the text's next word.
+            states[tuple(row[1:])] = following
+        return np.array(answers, np.float64)
+
+    def _state(self, context: tuple[int, ...]) -> kenlm.State:
+        state = self.new_state()
+        self.model.NullContextWrite(state)
+        for word in context:
+            if word >= 0:
+                following = self.new_state()
+                self.model.BaseScore(state, self.words[word], following)
+                state = following
+        return state
+
+
+def load(path: str) -> tuple[Any, kenlm.Model]:
+    """KenLM's module and the model; says nothing on standard error."""
+    module = import_kenlm()
+    config = module.Config()
+    config.show_progress = False
+    config.arpa_complain = module.ARPALoadComplain.NONE
+    return module, module.Model(path, config)
+
+
+def serve(connection: Connection, answers: Answers) -> None:
+    """Answer until the other side hangs up."""
+    order = answers.model.order
+    while True:
+        try:
+            message = connection.recv_bytes()
+        except EOFError:
+            return
+        if message[:1] == WORDS:
+            answers.words = message[1:].decode().split("\0")[:-1]
+        else:
+            queries = np.frombuffer(message, np.int32, offset=1).reshape(-1, order)
+            connection.send_bytes(answers.answer(queries).tobytes())
+
+
+def main(path: str, descriptors: list[int]) -> None:
+    """Load, fork, serve."""
+    connections = [Connection(descriptor) for descriptor in descriptors]
+    try:
+        module, model = load(path)
+    except (OSError, RuntimeError, ImportError) as error:
+        connections[0].send_bytes(FAILED + str(error).encode())
+        return
+    mine = connections[0]
+    children: list[int] = []
+    for connection in connections[1:]:
+        child = os.fork()
+        if child == 0:
+            mine, children = connection, []
+            break
+        children.append(child)
+    for connection in connections:
+        if connection is not mine:
+            connection.close()
+    mine.send_bytes(READY + str(model.order).encode())
+    with suppress(BrokenPipeError, ConnectionResetError):  # the other side is gone: nobody waits for the answer
+        serve(mine, Answers(module, model))
+    for child in children:
+        os.waitpid(child, 0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], [int(descriptor) for descriptor in sys.argv[2:]])
