@@ -5,7 +5,7 @@
 (``--set search.chains=64``) and Python use the same dotted names. `models.py` says what there is.
 """
 
-from gpusearch.config.load import load_config, parse_config
+from gpusearch.config.load import load_config, parse_config, with_search
 from gpusearch.config.models import (
     Config,
     FeatureConfig,
@@ -33,4 +33,5 @@ __all__ = [
     "load_config",
     "parse_config",
     "to_toml",
+    "with_search",
 ]

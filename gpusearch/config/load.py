@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,21 @@ def parse_config(text: str, *, path: str | Path = "model.toml", overrides: Seque
         return Config.model_validate(data, context={"folder": folder})
     except ValidationError as error:
         raise explain(error, text, path, overridden) from None
+
+
+def with_search(config: Config, settings: Mapping[str, Any]) -> Config:
+    """The configuration with other values of keys of its `[search]` group.
+
+    Raises:
+        InputError: unknown key, unusable value.
+    """
+    data = config.model_dump()
+    data["search"].update(settings)
+    written = {("search", key): f"search.{key}={value}" for key, value in settings.items()}
+    try:
+        return Config.model_validate(data, context={"folder": Path(".")})
+    except ValidationError as error:
+        raise explain(error, "", "settings", written) from None
 
 
 def _override(data: dict[str, Any], override: str) -> Location:

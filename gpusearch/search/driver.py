@@ -29,6 +29,8 @@ class Driver(Protocol):
     """Runs lanes of a state on a device."""
 
     state: State
+    name: str
+    """Device, as the signature prints it."""
 
     def start(self, lanes: Lanes) -> None:
         """Put random monotone translations into lanes."""
@@ -49,6 +51,8 @@ class Driver(Protocol):
 
 class CpuDriver:
     """Lanes over threads. The path of a lane depends neither on their number nor on the other lanes."""
+
+    name = "cpu"
 
     def __init__(self, problem: Problem, search: Search, state: State, threads: int) -> None:
         from gpusearch.kernels import cpu  # compiles, or loads what was compiled

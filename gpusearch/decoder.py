@@ -1,0 +1,143 @@
+"""A model that is loaded and translates documents: what the command `decode` and Python callers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpusearch.config import Config, load_config, with_search
+from gpusearch.io.corpus import Corpus, Document, Segment
+from gpusearch.model.model import Model, load_model
+from gpusearch.search.run import SearchResult, Status, Translation, search_documents
+from gpusearch.search.saved import Given, given_from_trace
+from gpusearch.search.saved import load as load_saved
+from gpusearch.search.signature import signature
+from gpusearch.text import make_processor
+from gpusearch.timing import Timer
+
+Documents = Corpus | Sequence[Sequence[str]]
+"""A corpus, or documents as lists of raw source segments."""
+
+
+@dataclass
+class Decoded:
+    """Documents with their translations."""
+
+    corpus: Corpus
+    texts: list[list[str]]
+    """``texts[document][segment]``: raw text."""
+    result: SearchResult
+    signature: str
+
+    @property
+    def score(self) -> float:
+        """Sum over all documents, nats."""
+        return sum(document.best.score for document in self.result.documents)
+
+
+class Decoder:
+    """A model with its settings, ready to translate.
+
+    >>> import gpusearch
+    >>> decoder = gpusearch.load("tests/data/tiny/model.toml")
+    >>> decoded = decoder.decode([["la maison bleue", "une maison"]], chains=8)
+    >>> decoded.texts
+    [['the blue house', 'a house']]
+    """
+
+    def __init__(self, config: Config, *, timer: Timer | None = None) -> None:
+        self.config = config
+        self.timer = timer or Timer()
+        with self.timer.measure("load"):
+            self.source = make_processor(config.text, "source")
+            self.target = make_processor(config.text, "target")
+            self.model: Model = load_model(config)
+
+    def tokens(self, corpus: Corpus) -> list[list[list[str]]]:
+        """Source tokens: ``[document][segment]``."""
+        return [
+            [self.source.to_tokens(segment.source) for segment in document.segments] for document in corpus.documents
+        ]
+
+    def decode(
+        self,
+        documents: Documents,
+        *,
+        n_best: int = 0,
+        distinct: bool = False,
+        keep_chains: bool = False,
+        trace: bool = False,
+        status: Status | None = None,
+        **settings: Any,
+    ) -> Decoded:
+        """Translate documents.
+
+        Args:
+            documents: a corpus, or lists of raw source segments.
+            n_best: how many of the chains' final states to describe as well; `distinct`: of different words.
+            keep_chains: keep all chains' phrases, as `gpusearch.search.saved.save` writes them.
+            trace: write down all chains' scores at powers of two of the steps.
+            status: told about progress.
+            settings: keys of the `[search]` group for this call, e.g. ``chains=64, steps_per_word=200``.
+
+        Raises:
+            InputError: unknown settings or values; documents that cannot be translated.
+        """
+        corpus = documents if isinstance(documents, Corpus) else _corpus(documents)
+        config = with_search(self.config, settings)
+        with self.timer.measure("text"):
+            tokens = self.tokens(corpus)
+        ids = [document.id for document in corpus.documents]
+        result = search_documents(
+            self.model,
+            config,
+            tokens,
+            ids,
+            given=self._given(config, tokens),
+            n_best_size=n_best,
+            distinct=distinct,
+            keep_chains=keep_chains,
+            trace=trace,
+            timer=self.timer,
+            status=status,
+        )
+        with self.timer.measure("output"):
+            texts = [
+                self.texts(document, found.best)
+                for document, found in zip(corpus.documents, result.documents, strict=True)
+            ]
+        return Decoded(corpus, texts, result, signature(config, self.model, result))
+
+    def texts(self, document: Document, translation: Translation) -> list[str]:
+        """Raw text of a document's translation, a segment each."""
+        return [
+            self.target.to_text(sentence.words, segment.source)
+            for segment, sentence in zip(document.segments, translation.sentences, strict=True)
+        ]
+
+    def _given(self, config: Config, tokens: list[list[list[str]]]) -> Given | None:
+        file = config.search.initial_file
+        if file is None or config.search.initial not in ("file", "saved"):
+            return None
+        if config.search.initial == "file":
+            return given_from_trace(file, tokens)
+        return load_saved(file, tokens, config.search.chains)
+
+
+def _corpus(documents: Iterable[Sequence[str]]) -> Corpus:
+    return Corpus([Document(None, [Segment(text) for text in document]) for document in documents], "text")
+
+
+def load(path: str | Path = "model.toml", overrides: Sequence[str] = (), *, timer: Timer | None = None) -> Decoder:
+    """Load a model: a TOML file as `gpusearch train` writes it.
+
+    Args:
+        path: the file; its paths are relative to it.
+        overrides: ``group.key=value``, as the option --set of all commands.
+
+    Raises:
+        InputError: a file that is missing or faulty.
+    """
+    return Decoder(load_config(path, overrides), timer=timer)

@@ -1,0 +1,80 @@
+"""Where a search runs, and how many lanes it holds at once."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from gpusearch.config.search import SearchConfig
+from gpusearch.errors import InputError
+from gpusearch.kernels.records import UNIT_WORDS, Problem, Search
+from gpusearch.model.problem import Batch
+from gpusearch.search.driver import CpuDriver, Driver
+from gpusearch.search.state import lane_bytes, make_state
+
+# Lanes held at once on the CPU: enough for any number of threads, few enough for little memory.
+CPU_LANES = 4096
+# Part of the free memory that a batch of lanes may take.
+SHARE_OF_MEMORY = 0.5
+
+
+def resolve_device(wanted: str) -> str:
+    """``cpu`` or ``cuda``; ``auto`` is a GPU where there is one.
+
+    Raises:
+        InputError: a GPU is asked for and there is none.
+    """
+    if wanted == "cpu":
+        return "cpu"
+    from gpusearch.search.cuda import cuda_available
+
+    if cuda_available():
+        return "cuda"
+    if wanted == "cuda":
+        raise InputError("there is no GPU that can be used", hint="gpusearch doctor says what is missing; --device cpu")
+    return "cpu"
+
+
+def free_bytes() -> int:
+    """Memory that this process may still take."""
+    with open("/proc/meminfo") as lines:
+        for line in lines:
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:
+    """Lanes that are held at once: at most one for each chain on each unit.
+
+    Raises:
+        InputError: not even one lane fits the memory.
+    """
+    tasks = len(batch.problem.unit) * config.chains
+    if tasks == 0:
+        return 0
+    largest = int(np.argmax(batch.problem.unit[:, UNIT_WORDS]))
+    size = lane_bytes(batch.problem, largest, values)
+    room = int(free_bytes() * SHARE_OF_MEMORY) // size
+    if room < 1:
+        raise InputError(
+            "not enough memory for one chain",
+            found=f"{free_bytes() / 2**20:.0f} MiB free",
+            expected=f"{size / SHARE_OF_MEMORY / 2**20:.0f} MiB",
+            hint=f"{batch.units.name(largest)} is too long: cut it into shorter documents",
+        )
+    return min(tasks, config.max_lanes or CPU_LANES, room)
+
+
+def make_driver(problem: Problem, search: Search, lanes: int, values: int, config: SearchConfig) -> Driver:
+    """A driver with empty lanes, each with room for the largest unit."""
+    largest = np.zeros(lanes, np.int64)
+    if lanes:
+        largest[:] = np.argmax(problem.unit[:, UNIT_WORDS])
+    state = make_state(problem, largest, np.zeros(lanes, np.int64), values)
+    if resolve_device(config.device) == "cuda":
+        from gpusearch.search.cuda import CudaDriver
+
+        return CudaDriver(problem, search, state, config.speculation)
+    return CpuDriver(problem, search, state, config.threads or os.cpu_count() or 1)

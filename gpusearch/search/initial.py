@@ -1,0 +1,112 @@
+"""First translations: random, by best options, or given (Hardmeier et al. 2012, section 2.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.kernels.records import (
+    OPTION_LENGTH,
+    SENTENCE_SLOT,
+    SENTENCE_SPAN,
+    SENTENCE_WORDS,
+    UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
+    Problem,
+)
+from gpusearch.model.problem import Batch
+from gpusearch.search.driver import Driver, Lanes
+
+Derivation = Sequence[int] | NDArray[np.integer]
+
+
+class RandomStart:
+    """Random monotone translations, another one for each chain."""
+
+    def __call__(self, driver: Driver, lanes: Lanes) -> None:
+        """Fill lanes."""
+        driver.start(lanes)
+
+
+class GivenStart:
+    """The same translation for all chains: the options of each sentence of the batch in target order."""
+
+    def __init__(self, problem: Problem, derivations: Sequence[Derivation]) -> None:
+        self.problem, self.derivations = problem, derivations
+
+    def derivation(self, chain: int, sentence: int) -> Derivation:
+        """Options of a sentence of the batch for a chain."""
+        return self.derivations[sentence]
+
+    def __call__(self, driver: Driver, lanes: Lanes) -> None:
+        """Fill lanes."""
+        state = driver.state
+        for lane in lanes.tolist():
+            row = self.problem.unit[state.unit[lane]]
+            for local in range(int(row[UNIT_SENTENCES])):
+                sentence = int(row[UNIT_FIRST_SENTENCE]) + local
+                options = np.asarray(self.derivation(int(state.chain[lane]), sentence), np.int32)
+                slot = int(self.problem.sentence[sentence, SENTENCE_SLOT])
+                state.option[lane, slot : slot + len(options)] = options
+                state.length[lane, local] = len(options)
+        driver.refresh(lanes)
+
+
+class SavedStart(GivenStart):
+    """A translation for each chain, ``chains[chain % len(chains)][sentence]``, and the counters that it goes on from.
+
+    Args:
+        counters: steps and consecutive rejections, ``[C, U]`` each; None: chains begin here.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        chains: Sequence[Sequence[Derivation]],
+        counters: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+    ) -> None:
+        super().__init__(problem, chains[0])
+        self.chains, self.counters = chains, counters
+
+    def derivation(self, chain: int, sentence: int) -> Derivation:
+        """Options of a sentence of the batch for a chain."""
+        return self.chains[chain % len(self.chains)][sentence]
+
+    def __call__(self, driver: Driver, lanes: Lanes) -> None:
+        """Fill lanes."""
+        super().__call__(driver, lanes)
+        if self.counters is not None:
+            steps, rejected = self.counters
+            chain, unit = driver.state.chain[lanes], driver.state.unit[lanes]
+            driver.state.step[lanes] = steps[chain, unit]
+            driver.state.rejected[lanes] = rejected[chain, unit]
+
+
+def best_derivations(batch: Batch) -> list[list[int]]:
+    """For each sentence the monotone derivation with the best sum of isolated scores, LM estimates included.
+
+    Dynamic programming over source positions; of equal sums the one whose last phrase is longest.
+    """
+    problem, options = batch.problem, batch.options
+    isolated = options.entries.score[options.entry]
+    result = []
+    for row in problem.sentence:
+        words, first_row = int(row[SENTENCE_WORDS]), int(row[SENTENCE_SPAN])
+        best: list[tuple[int, int]] = [(0, -1)]  # score up to each position, option that ends there
+        for stop in range(1, words + 1):
+            ends = []
+            for length in range(min(options.longest, stop), 0, -1):
+                span = first_row + (stop - length) * options.longest + length - 1
+                option = int(problem.span[span])
+                if option < problem.span[span + 1]:
+                    ends.append((best[stop - length][0] + int(isolated[option]), option))
+            best.append(max(ends, key=lambda end: end[0]))
+        chosen: list[int] = []
+        stop = words
+        while stop > 0:
+            chosen.append(best[stop][1])
+            stop -= int(problem.option_place[best[stop][1], OPTION_LENGTH])
+        result.append(chosen[::-1])
+    return result

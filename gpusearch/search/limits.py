@@ -1,0 +1,80 @@
+"""When a chain is done: steps, consecutive rejections, a score that is enough; and when its score is looked at.
+
+Limits are stated for a document. Where its sentences are searched by themselves, each gets its share: in proportion to
+its source words, rounded up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.config.search import SearchConfig
+from gpusearch.kernels.records import LIMIT_PAUSE, LIMIT_REJECTED, LIMIT_SCORE, LIMIT_STEPS, UNIT_WORDS, State
+from gpusearch.model.problem import Batch
+from gpusearch.model.weights import SCORE_UNITS
+from gpusearch.search.state import UNLIMITED
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Limits of each unit: int64[U] each."""
+
+    steps: NDArray[np.int64]
+    rejected: NDArray[np.int64]
+    score: NDArray[np.int64]
+    words: NDArray[np.int64]
+    """Source words of the unit."""
+    document_words: NDArray[np.int64]
+    """Source words of its document."""
+    looks: tuple[int, ...] = ()
+    """Steps of the document at which all scores are written down, in rising order."""
+
+    def share(self, unit: int, steps: int) -> int:
+        """A unit's share of some steps of its document."""
+        return -(-steps * int(self.words[unit]) // int(self.document_words[unit]))
+
+    def set(self, state: State, lane: int, unit: int) -> None:
+        """Write a unit's limits into a lane."""
+        state.limit[lane, LIMIT_STEPS] = state.limit[lane, LIMIT_PAUSE] = self.steps[unit]
+        state.limit[lane, LIMIT_REJECTED] = self.rejected[unit]
+        state.limit[lane, LIMIT_SCORE] = self.score[unit]
+
+    def over(self, state: State, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which lanes are done: bool, one a lane."""
+        limit = state.limit[lanes]
+        return (
+            (state.step[lanes] >= limit[:, LIMIT_STEPS])
+            | (state.rejected[lanes] >= limit[:, LIMIT_REJECTED])
+            | (state.score[lanes] >= limit[:, LIMIT_SCORE])
+        )
+
+
+def make_limits(batch: Batch, config: SearchConfig, *, trace: bool = False) -> Limits:
+    """The limits of a configuration for each unit; with `trace` a look at every power of two of the steps."""
+    words = batch.problem.unit[:, UNIT_WORDS]
+    of_document = np.bincount(batch.units.document, weights=words, minlength=1).astype(np.int64)
+    document_words = of_document[batch.units.document]
+
+    def shared(whole: NDArray[np.int64] | int) -> NDArray[np.int64]:
+        return -(-whole * words // np.maximum(document_words, 1))
+
+    if config.steps is not None:
+        steps = shared(config.steps)
+        longest = config.steps
+    else:
+        steps = np.ceil(config.steps_per_word * words).astype(np.int64)
+        longest = int(np.ceil(config.steps_per_word * document_words.max(initial=0)))
+    unlimited = np.full(len(words), UNLIMITED)
+    score = unlimited if config.target_score is None else np.full(len(words), round(config.target_score * SCORE_UNITS))
+    looks = (0, *(1 << power for power in range(longest.bit_length()) if 1 << power < longest), longest)
+    return Limits(
+        steps=steps,
+        rejected=unlimited if config.max_rejected is None else shared(config.max_rejected),
+        score=score,
+        words=words,
+        document_words=document_words,
+        looks=looks if trace else (),
+    )

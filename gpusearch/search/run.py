@@ -1,0 +1,230 @@
+"""The main path: documents -> translation options -> first translations -> chains -> choice -> text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.config import Config
+from gpusearch.kernels.records import ACCEPTED, OPERATIONS, STAGES, Search
+from gpusearch.model.model import Model
+from gpusearch.model.problem import Batch, build_problem
+from gpusearch.model.units import document_identities
+from gpusearch.model.weights import DISTORTION, SCORE_UNITS
+from gpusearch.search.chains import Finals, OutOfTime, Start, run_chains
+from gpusearch.search.choose import choose, every_chain, n_best
+from gpusearch.search.device import batch_lanes, make_driver
+from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
+from gpusearch.search.limits import make_limits
+from gpusearch.search.saved import Given
+from gpusearch.search.settings import make_search
+from gpusearch.search.translation import SentenceTranslation, describe
+from gpusearch.timing import Timer
+
+Sentence = Sequence[str]
+
+# Source words of the documents that are searched together: their options take some 200 MB at most.
+BATCH_WORDS = 40_000
+
+
+@dataclass
+class Translation:
+    """A translation of a document."""
+
+    sentences: list[SentenceTranslation]
+    score: float
+    """Nats, from the models' own numbers."""
+
+
+@dataclass
+class DocumentResult:
+    """What the search found for a document."""
+
+    best: Translation
+    chain_scores: NDArray[np.float64]
+    """``[C]``: what each chain ended with, nats; `best` may be better than all where units were recombined."""
+    n_best: list[Translation]
+    chains: list[list[list[tuple[int, int, list[str]]]]]
+    """Where asked for: ``chains[chain][sentence]`` = phrases, as `saved` writes them."""
+    steps: NDArray[np.int64]
+    """``[C, U]``: proposals that each chain made on each unit of the document."""
+    rejected: NDArray[np.int64]
+    """``[C, U]``: consecutive rejections at the end."""
+    trace: dict[int, NDArray[np.float64]]
+    """Where asked for: for each step looked at the scores ``[C]``."""
+
+
+@dataclass
+class SearchResult:
+    """Results of all documents, in their order."""
+
+    documents: list[DocumentResult] = field(default_factory=list)
+    tally: NDArray[np.int64] = field(default_factory=lambda: np.zeros((OPERATIONS, STAGES), np.int64))
+    """How far the proposals of each operation came."""
+    complete: bool = True
+    """False where an interrupt or the time limit ended the search early."""
+    device: str = "cpu"
+
+
+Status = Callable[[int, str], None]
+"""Told of the number of documents done and a short text, about ten times a second."""
+
+
+def search_documents(
+    model: Model,
+    config: Config,
+    documents: Sequence[Sequence[Sentence]],
+    ids: Sequence[str | None] | None = None,
+    *,
+    given: Given | None = None,
+    n_best_size: int = 0,
+    distinct: bool = False,
+    keep_chains: bool = False,
+    trace: bool = False,
+    units: str | None = None,
+    timer: Timer | None = None,
+    status: Status | None = None,
+) -> SearchResult:
+    """Translate documents, which are lists of sentences, which are lists of source tokens.
+
+    Args:
+        ids: names of the documents; their random numbers depend on them.
+        given: first translations, for ``initial = "file"`` and ``"saved"``.
+        n_best_size: how many of the chains' final states to describe as well; `distinct`: no two of the same words.
+        keep_chains: keep the phrases of all chains.
+        trace: write down all scores at powers of two of the steps.
+        units: ``sentence`` or ``document``; by default what the score allows.
+
+    Raises:
+        InputError: see `build_problem`; first translations that do not fit the documents.
+    """
+    timer = timer or Timer()
+    result = SearchResult()
+    deadline = None if config.search.time_limit is None else time.monotonic() + config.search.time_limit
+    identities = document_identities(documents, ids)
+    if units is None:
+        # A score that is enough is one of the document; no other feature crosses a sentence border.
+        units = "sentence" if config.search.target_score is None else "document"
+    for first, last in _batches(documents):
+        with timer.measure("options") as stage:
+            batch = build_problem(
+                model,
+                documents[first:last],
+                search=config.search,
+                units=units,
+                identities=identities[first:last],
+                forced=given.forced(first, last) if given else None,
+            )
+            stage.add(len(batch.options), "options")
+        with timer.measure("search") as stage:
+            start = _start(config, batch, given, first)
+            finals = _run(config, model, batch, start, result, deadline, trace, status)
+            stage.add(int(finals.tally.sum()), "proposals")
+        with timer.measure("output"):
+            for document in range(last - first):
+                result.documents.append(_describe(config, batch, finals, document, n_best_size, distinct, keep_chains))
+    return result
+
+
+def _batches(documents: Sequence[Sequence[Sentence]]) -> Iterator[tuple[int, int]]:
+    """Ranges of documents with at most `BATCH_WORDS` source words, one document at least."""
+    first = words = 0
+    for number, document in enumerate(documents):
+        more = sum(len(sentence) for sentence in document)
+        if number > first and words + more > BATCH_WORDS:
+            yield first, number
+            first, words = number, 0
+        words += more
+    if first < len(documents):
+        yield first, len(documents)
+
+
+def search_settings(config: Config, model: Model, batch: Batch) -> Search:
+    """The search group of a configuration as kernels read it, for a batch."""
+    features = model.features
+    return make_search(
+        config.search,
+        longest=batch.options.longest,
+        values=features.option_values,
+        distortion_weight=int(features.integer_weights[features.index(DISTORTION)]),
+    )
+
+
+def _start(config: Config, batch: Batch, given: Given | None, first: int) -> Start:
+    if config.search.initial == "random":
+        return RandomStart()
+    if config.search.initial == "best":
+        return GivenStart(batch.problem, best_derivations(batch))
+    assert given is not None, "initial = file and saved come with what they start from"
+    chains = given.options(batch, first)
+    return SavedStart(batch.problem, chains, given.counters(batch, first))
+
+
+def _run(
+    config: Config,
+    model: Model,
+    batch: Batch,
+    start: Start,
+    result: SearchResult,
+    deadline: float | None,
+    trace: bool,
+    status: Status | None,
+) -> Finals:
+    settings = config.search
+    values = len(model.features.names)
+    limits = make_limits(batch, settings, trace=trace)
+    lanes = batch_lanes(batch, settings, values)
+    done_before = len(result.documents)
+    began = time.monotonic()
+
+    def tick(finals: Finals, finished: int) -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise OutOfTime
+        if status is not None:
+            proposals = int(finals.tally.sum())
+            share = finished / max(1, len(batch.problem.unit) * settings.chains)
+            rate = proposals / max(time.monotonic() - began, 1e-9)
+            accepted = 100 * finals.tally[:, ACCEPTED].sum() / max(1, proposals)
+            best = finals.score.max(axis=1, initial=0).sum() / SCORE_UNITS
+            text = f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
+            status(done_before + int(share * len(batch.units.first_sentence[:-1])), text)
+
+    driver = make_driver(batch.problem, search_settings(config, model, batch), lanes, values, settings)
+    try:
+        finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains)
+    finally:
+        driver.close()
+    result.tally += finals.tally
+    result.complete &= finals.complete
+    result.device = driver.name
+    return finals
+
+
+def _describe(
+    config: Config, batch: Batch, finals: Finals, document: int, count: int, distinct: bool, keep_chains: bool
+) -> DocumentResult:
+    def translation(derivation: Sequence[NDArray[np.int32]]) -> Translation:
+        sentences = describe(batch, derivation, config.search.first_jump)
+        return Translation(sentences, sum(sentence.score for sentence in sentences))
+
+    units = np.flatnonzero(batch.units.document == document)
+    chains = every_chain(finals, batch, document) if keep_chains else []
+    return DocumentResult(
+        best=translation(choose(finals, batch, document, config.search.recombine).derivation),
+        chain_scores=finals.score[units].sum(axis=0) / SCORE_UNITS,
+        n_best=[translation(choice.derivation) for choice in n_best(finals, batch, document, count, distinct=distinct)],
+        chains=[
+            [
+                [(*batch.options.span_of(option), batch.options.target(option)) for option in options.tolist()]
+                for options in choice.derivation
+            ]
+            for choice in chains
+        ],
+        steps=finals.step[units].T,
+        rejected=finals.rejected[units].T,
+        trace={step: scores[units].sum(axis=0) / SCORE_UNITS for step, scores in finals.trace.items()},
+    )

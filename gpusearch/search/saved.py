@@ -1,0 +1,169 @@
+"""Translations to start from: a file with segmentation, or the state of all chains as an earlier run left it.
+
+A saved state is JSON, a document a line: its phrases as [start, stop, words], and how far each chain had come. Chains
+that go on from it are those of a run that had not been broken off.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.errors import InputError
+from gpusearch.io.files import read_lines, replaced, split_blank
+from gpusearch.io.trace import Phrase, read_trace
+from gpusearch.model.problem import Batch, Forced
+
+if TYPE_CHECKING:
+    from gpusearch.search.run import DocumentResult
+
+VERSION = 1
+Derivation = list[list[Phrase]]
+"""Phrases of each sentence of a document."""
+
+
+@dataclass
+class Given:
+    """First translations of all documents of a corpus."""
+
+    chains: list[list[Derivation]]
+    """``chains[document][chain][sentence]``."""
+    steps: list[NDArray[np.int64]] = field(default_factory=list)
+    """For each document ``[C, U]``: proposals made on each unit; none where the chains begin here."""
+    rejected: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def forced(self, first: int, last: int) -> Forced:
+        """All phrases of the documents first .. last - 1: they must be options, whatever the table limit."""
+        forced: dict[tuple[int, int], list[Phrase]] = {}
+        for document in range(first, last):
+            for derivation in self.chains[document]:
+                for sentence, phrases in enumerate(derivation):
+                    forced.setdefault((document - first, sentence), []).extend(phrases)
+        return forced
+
+    def options(self, batch: Batch, first: int) -> list[list[list[int]]]:
+        """``[chain][sentence of the batch]``: the options of the phrases."""
+        documents = range(len(batch.units.first_sentence) - 1)
+        chains = len(self.chains[first]) if self.chains else 1
+        result = []
+        for chain in range(chains):
+            sentences: list[list[int]] = []
+            for document in documents:
+                begin = int(batch.units.first_sentence[document])
+                for index, phrases in enumerate(self.chains[first + document][chain]):
+                    sentences.append(batch.options.find(begin + index, phrases))
+            result.append(sentences)
+        return result
+
+    def counters(self, batch: Batch, first: int) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Steps and consecutive rejections that each chain brings along, ``[C, U]`` each; None: they begin here."""
+        if not self.steps:
+            return None
+        documents = range(first, first + len(batch.units.first_sentence) - 1)
+        steps = np.concatenate([self.steps[document] for document in documents], axis=1)
+        rejected = np.concatenate([self.rejected[document] for document in documents], axis=1)
+        if steps.shape[1] != len(batch.problem.unit):
+            raise InputError(
+                "the saved state was made with other units",
+                found=f"{steps.shape[1]} units",
+                expected=f"{len(batch.problem.unit)}",
+                hint='start from its translation instead: initial = "file"',
+            )
+        return steps, rejected
+
+
+def given_from_trace(path: str | Path, documents: Sequence[Sequence[Sequence[str]]]) -> Given:
+    """A translation with its segmentation, for all chains: a line for each sentence that has words.
+
+    Raises:
+        InputError: another number of lines than of such sentences, or what `read_trace` finds.
+    """
+    lines = read_trace(path)
+    filled = sum(len(sentence) > 0 for document in documents for sentence in document)
+    if len(lines) != filled:
+        raise InputError(
+            "the translation has another number of sentences than the documents",
+            path=path,
+            found=f"{len(lines)} lines",
+            expected=f"{filled}, one for each sentence that has words",
+        )
+    rest = iter(lines)
+    return Given([[[next(rest) if sentence else [] for sentence in document]] for document in documents])
+
+
+def save(path: str | Path, ids: Sequence[str | None], results: Sequence[DocumentResult]) -> None:
+    """Write the state of all chains, a document a line; ``.gz`` by name."""
+    with replaced(path) as stream:
+        for name, result in zip(ids, results, strict=True):
+            row = {
+                "version": VERSION,
+                "doc": name,
+                "steps": result.steps.tolist(),
+                "rejected": result.rejected.tolist(),
+                "chains": [
+                    [[[start, stop, " ".join(words)] for start, stop, words in phrases] for phrases in derivation]
+                    for derivation in result.chains
+                ],
+            }
+            stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+
+def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains: int) -> Given:
+    """Read what `save` has written, for the same documents and number of chains.
+
+    Raises:
+        InputError: no such file, other documents or chains; names the line.
+    """
+    given = Given([])
+    for number, line in enumerate(read_lines(path), 1):
+        try:
+            row = json.loads(line)
+            version, derivations = row["version"], row["chains"]
+            steps, rejected = np.array(row["steps"], np.int64), np.array(row["rejected"], np.int64)
+            read = [
+                [[(int(a), int(b), split_blank(words)) for a, b, words in phrases] for phrases in derivation]
+                for derivation in derivations
+            ]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"no saved state ({error})", path=path, line=number, expected="what --save-state has written"
+            ) from None
+        if version != VERSION:
+            raise InputError(
+                "a saved state of another version", path=path, line=number, found=version, expected=VERSION
+            )
+        if len(read) != chains:
+            raise InputError(
+                "a saved state of another number of chains",
+                path=path,
+                line=number,
+                found=len(read),
+                expected=chains,
+                hint=f"decode with --chains {len(read)}",
+            )
+        document = documents[number - 1] if number <= len(documents) else []
+        if any(len(derivation) != len(document) for derivation in read):
+            raise InputError(
+                "a saved state of another document",
+                path=path,
+                line=number,
+                found=f"{len(read[0])} sentences",
+                expected=f"{len(document)}",
+            )
+        given.chains.append(read)
+        given.steps.append(steps.reshape(chains, -1))
+        given.rejected.append(rejected.reshape(chains, -1))
+    if len(given.chains) != len(documents):
+        raise InputError(
+            "a saved state of other documents",
+            path=path,
+            found=f"{len(given.chains)} documents",
+            expected=len(documents),
+        )
+    return given

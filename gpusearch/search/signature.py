@@ -1,0 +1,52 @@
+"""The signature of a run: one line that names all that shaped its result."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+import numpy as np
+
+import gpusearch
+from gpusearch.config import Config
+from gpusearch.config.search import SearchConfig
+from gpusearch.model.model import Model
+from gpusearch.search.run import SearchResult
+
+# The device, the number of threads and of lanes held at once never change the result of features that are built in.
+_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file", "operations"}
+
+
+def model_hash(model: Model) -> str:
+    """BLAKE2b-64 of what a model scores with: weights, phrase tables and language models."""
+    digest = blake2b(digest_size=8)
+    features = model.features
+    digest.update(" ".join(features.names).encode() + np.ascontiguousarray(features.integer_weights).tobytes())
+    for table in model.tables:
+        digest.update(np.int64(table.limit).tobytes() + np.ascontiguousarray(table.pairs.log_scores).tobytes())
+        digest.update("\n".join(table.pairs.target_vocabulary).encode())
+        digest.update(np.ascontiguousarray(table.pairs.target_words).tobytes())
+    for language_model in model.language_models:
+        digest.update(np.ascontiguousarray(language_model.language.slot).tobytes())
+        digest.update(np.ascontiguousarray(language_model.language.state).tobytes())
+    return digest.hexdigest()
+
+
+def signature(config: Config, model: Model, result: SearchResult) -> str:
+    """Settings that differ from the defaults, and those that every reader wants to see; temperatures in nats."""
+    search, defaults = config.search, SearchConfig()
+    parts = [f"gpusearch:{gpusearch.__version__}", f"model:{model_hash(model)}"]
+    always = {"policy", "chains", "seed", "initial", "recombine", "distortion_limit"}
+    for name in SearchConfig.model_fields:
+        value = getattr(search, name)
+        if name not in _SHAPELESS and (name in always or value != getattr(defaults, name)):
+            parts.append(f"{name}:{value}")
+    if search.steps is None:
+        parts.append(f"steps_per_word:{search.steps_per_word:g}")
+    if search.option_draw == "score":
+        parts.append(f"option_temperature:{model.temperature(search.option_temperature):.4g}nat")
+    operations = search.operations.model_dump()
+    changed = {key: value for key, value in operations.items() if value != getattr(defaults.operations, key)}
+    parts += [f"operations.{key}:{value:g}" for key, value in changed.items()]
+    parts.append(f"tokenizer:{config.text.tokenizer}")
+    parts.append("exact" if result.complete and search.time_limit is None else "time-limited")
+    return "|".join(dict.fromkeys(parts))

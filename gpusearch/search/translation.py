@@ -1,0 +1,103 @@
+"""Translations as people see them: phrases, words, alignments, and scores in nats from the models' own numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
+from gpusearch.model.language_model import LanguageModel
+from gpusearch.model.problem import Batch
+from gpusearch.model.weights import DISTORTION
+
+Derivation = Sequence[NDArray[np.int32]]
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A phrase pair in its place: source words start .. stop - 1."""
+
+    start: int
+    stop: int
+    words: tuple[str, ...]
+    alignment: tuple[tuple[int, int], ...]
+    """(source, target) positions within the phrase, both from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceTranslation:
+    """A sentence's phrases in target order, and what they are worth."""
+
+    phrases: tuple[Phrase, ...]
+    features: NDArray[np.float64]
+    """K feature values in nats, in the order of the model's features."""
+    score: float
+    """Weighted sum, nats."""
+
+    @property
+    def words(self) -> list[str]:
+        """Target words."""
+        return [word for phrase in self.phrases for word in phrase.words]
+
+    @property
+    def alignment(self) -> list[tuple[int, int]]:
+        """(source, target) word positions in the sentence, both from 0, in target order of the phrases."""
+        points, target = [], 0
+        for phrase in self.phrases:
+            points += [(phrase.start + source, target + place) for source, place in phrase.alignment]
+            target += len(phrase.words)
+        return points
+
+
+def describe(batch: Batch, derivation: Derivation, first_jump: bool) -> list[SentenceTranslation]:
+    """Describe a derivation.
+
+    Args:
+        derivation: options of each sentence in target order.
+        first_jump: whether the jump from the sentence's start counts as distortion.
+    """
+    features = feature_values(batch, derivation, first_jump)
+    scores = batch.options.model.features.score(features)
+    return [
+        SentenceTranslation(tuple(_phrase(batch, int(option)) for option in options), values, float(score))
+        for options, values, score in zip(derivation, features, scores, strict=True)
+    ]
+
+
+def _phrase(batch: Batch, option: int) -> Phrase:
+    start, stop = batch.options.span_of(option)
+    return Phrase(start, stop, tuple(batch.options.target(option)), tuple(batch.options.alignment(option)))
+
+
+def feature_values(batch: Batch, derivation: Derivation, first_jump: bool) -> NDArray[np.float64]:
+    """Feature values of each sentence of a derivation in float64 from the models' own numbers: ``[N, K]``, nats.
+
+    An empty source sentence has no phrases and no words; all its values are 0.
+    """
+    model = batch.options.model
+    values = np.zeros((len(derivation), len(model.features.names)))
+    counts = np.array([len(options) for options in derivation], np.int64)
+    every = np.concatenate([np.empty(0, np.int32), *derivation]).astype(np.int64)
+    owner = np.repeat(np.arange(len(derivation)), counts)
+    np.add.at(values[:, : model.features.option_values], owner, batch.options.values(every))
+    place = batch.problem.option_place
+    for row, options in enumerate(derivation):
+        start = place[options, OPTION_START].astype(np.int64)
+        stop = np.concatenate(([0], start + place[options, OPTION_LENGTH]))[:-1]
+        jumps = np.abs(start - stop)
+        values[row, model.features.index(DISTORTION)] = -jumps[0 if first_jump else 1 :].sum()
+    filled = np.flatnonzero(counts)
+    texts = [[word for option in derivation[row] for word in batch.options.target(int(option))] for row in filled]
+    for name, language_model in zip(model.features.language_models, model.language_models, strict=True):
+        values[filled, model.features.index(name)] = _language_model_scores(language_model, texts)
+    return values
+
+
+def _language_model_scores(language_model: LanguageModel, texts: Sequence[Sequence[str]]) -> NDArray[np.float64]:
+    lengths = np.array([len(text) for text in texts], np.int64)
+    ids = np.zeros((len(texts), int(lengths.max(initial=0))), np.int32)
+    ids[np.arange(ids.shape[1]) < lengths[:, None]] = language_model.index([word for text in texts for word in text])
+    return language_model.score(ids, lengths)
