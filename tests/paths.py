@@ -55,6 +55,25 @@ class Case:
     enough: int = UNLIMITED
     pauses: tuple[int, ...] = ()
 
+    @classmethod
+    def random(cls, seed: int) -> Case:
+        """One of many: 1 to 3 models of orders 1 to 5, any limits, pauses anywhere."""
+        rng = np.random.default_rng((seed, 2))
+        models = int(rng.integers(1, 4))
+        steps = int(rng.integers(1, 80))
+        return cls(
+            seed,
+            orders=tuple(rng.integers(1, 6, models).tolist()),
+            weights=tuple(rng.integers(-(1 << 20), 1 << 20, models).tolist()),
+            sentences=tuple(rng.choice([0, 1, 1, 2, 3, 5, 8], int(rng.integers(1, 5))).tolist()),
+            units=("document", "sentence")[rng.integers(2)],
+            words=(2,) if rng.random() < 0.1 else None,
+            steps=steps,
+            max_rejected=int(rng.choice([1, 3, 10, UNLIMITED])),
+            enough=int(rng.choice([-(1 << 48), 0, UNLIMITED, UNLIMITED])),
+            pauses=tuple(sorted(rng.integers(0, steps + 1, int(rng.integers(0, 4))).tolist())),
+        )
+
     def problem(self) -> tuple[Problem, Search, int]:
         """Problem, settings and K."""
         language = random_language(self.seed, self.orders, self.weights)

@@ -1,0 +1,122 @@
+"""Equal paths: the interpreter, the CPU, the CUDA simulator and CUDA come to the same states, bit for bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+
+from tests.driver_checks import CHECKS
+from tests.paths import Case, InterpretedDriver, cpu, final_hashes
+
+CASES = {
+    "document": Case(1, chains=3),
+    "sentences": Case(2, units="sentence", sentences=(5, 1, 0, 4, 9), chains=2),
+    "three language models": Case(3, orders=(5, 1, 2), weights=(1 << 19, -(1 << 19), 1 << 18)),
+    "unknown words only": Case(4, words=(2,), sentences=(6,), chains=2),
+    "one word": Case(5, sentences=(1,), chains=1, steps=40),
+    "rejection limit": Case(6, max_rejected=7, steps=100, chains=4),
+    "pauses inside a window": Case(7, pauses=(1, 2, 9, 33, 34), steps=70, chains=3),
+    "a score that is enough": Case(8, enough=-(1 << 47), chains=4),
+    "no step": Case(9, steps=0),
+}
+WIDTHS = (1, 5, 32, 128)
+Repetitions = Callable[[int], int]
+
+
+@cache
+def reference(case: Case) -> list[str]:
+    return final_hashes(case, InterpretedDriver)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("name", CASES)
+def test_cpu_is_the_interpreter_with_any_number_of_threads(name: str, threads: int) -> None:
+    assert final_hashes(CASES[name], cpu(threads)) == reference(CASES[name])
+
+
+def test_cpu_is_the_interpreter_on_many_problems(repetitions: Repetitions) -> None:
+    for seed in range(repetitions(500)):
+        case = Case.random(seed)
+        assert final_hashes(case, cpu(1)) == reference(case), case
+
+
+def test_paths_do_not_depend_on_the_rest_of_the_batch(repetitions: Repetitions) -> None:
+    """Each unit as a problem of its own; rows with room to spare; more chains beside it; with and without pauses."""
+    for seed in range(repetitions(200)):
+        case = replace(Case.random(seed), chains=2)
+        expected = final_hashes(case, cpu(1))
+        assert final_hashes(case, cpu(1), alone=True) == expected, case
+        assert final_hashes(case, cpu(1), padding=(3, 11)) == expected, case
+        assert final_hashes(replace(case, pauses=(1, 13)), cpu(1)) == expected, case
+        more = final_hashes(replace(case, chains=5), cpu(2))
+        assert [more[lane] for lane in range(len(more)) if lane % 5 < 2] == expected, case
+
+
+def test_chains_and_units_differ() -> None:
+    """Else the comparisons above would say little."""
+    hashes = final_hashes(replace(CASES["sentences"], chains=8), cpu(1))
+    assert len(set(hashes)) > len(hashes) // 2
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_driver_of_the_cpu(name: str) -> None:
+    CHECKS[name](cpu(2))
+
+
+@pytest.fixture(scope="module")
+def simulator(repository: Path, repetitions: Repetitions) -> dict:
+    """All that runs in the simulator, in one process of its own."""
+    tasks = [(case, width) for case in CASES.values() for width in WIDTHS]
+    tasks += [(Case.random(seed), (1, 3, 8, 32, None)[seed % 5]) for seed in range(repetitions(300))]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.simulator_runner"],
+        input=json.dumps([(asdict(case), width) for case, width in tasks]),
+        capture_output=True,
+        text=True,
+        cwd=repository,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout) | {"tasks": tasks}
+
+
+def test_simulator_is_the_interpreter_at_any_speculation_width(simulator: dict) -> None:
+    for (case, width), hashes in zip(simulator["tasks"], simulator["hashes"], strict=True):
+        assert hashes == reference(case), (width, case)
+
+
+def test_driver_of_cuda_in_the_simulator(simulator: dict) -> None:
+    assert simulator["faults"] == dict.fromkeys(CHECKS, "")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("width", [*WIDTHS, None])
+def test_cuda_is_the_interpreter_at_any_speculation_width(width: int | None) -> None:
+    from gpusearch.search.cuda import CudaDriver
+
+    for case in (*CASES.values(), *(Case.random(seed) for seed in range(40))):
+        assert final_hashes(case, partial(CudaDriver, speculation=width)) == reference(case), case
+
+
+@pytest.mark.gpu
+def test_cuda_is_the_interpreter_with_fewer_registers() -> None:
+    from gpusearch.search.cuda import CudaDriver
+
+    case = CASES["three language models"]
+    assert final_hashes(case, partial(CudaDriver, registers=64)) == reference(case)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", CHECKS)
+def test_driver_of_cuda(name: str) -> None:
+    from gpusearch.search.cuda import CudaDriver
+
+    CHECKS[name](CudaDriver)
