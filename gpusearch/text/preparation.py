@@ -8,7 +8,13 @@ from typing import Literal
 
 from gpusearch.errors import InputError
 from gpusearch.io.files import read_lines, replaced, split_blank
-from gpusearch.text.processor import BlankProcessor, MosesProcessor, SentencePieceProcessor, Side, TextProcessor
+from gpusearch.text.processor import (
+    BlankProcessor,
+    MosesProcessor,
+    SentencePieceProcessor,
+    Side,
+    punctuation_normalizer,
+)
 from gpusearch.text.spacing import train_spacing
 from gpusearch.text.subwords import train_sentencepiece
 from gpusearch.text.tokenize_file import tokenize_file
@@ -65,10 +71,9 @@ def prepare_side(
     if language is None:
         raise InputError('tokenizer = "moses" without a language', hint=f"give the {side}'s")
     files = {f"{side}_spacing": folder / f"spacing.{side}"}
-    train_spacing(read_lines(raw), language, files[f"{side}_spacing"])
-    processor: TextProcessor = MosesProcessor(
-        language, lowercase=lowercase, normalize=normalize, split_hyphens=split_hyphens
-    )
+    lines = map(punctuation_normalizer(language), read_lines(raw)) if normalize else read_lines(raw)
+    train_spacing(lines, language, files[f"{side}_spacing"])
+    processor = MosesProcessor(language, lowercase=lowercase, normalize=normalize, split_hyphens=split_hyphens)
     tokenize_file(raw, tokens, processor, threads)
     if truecase and not lowercase:
         files[f"{side}_truecaser"] = folder / f"truecaser.{side}"

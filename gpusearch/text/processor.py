@@ -99,7 +99,7 @@ class MosesProcessor(TextProcessor):
         self._truecaser = truecaser
         self._known_forms = known_forms
         self._lowercase = lowercase
-        self._normalize = _punctuation_normalizer(language) if normalize else None
+        self._normalize = punctuation_normalizer(language) if normalize else None
 
     def to_tokens(self, raw: str) -> list[str]:
         """Tokens in their true case."""
@@ -183,7 +183,8 @@ def _begins_in_lower_case(text: str) -> bool:
     return next((character for character in text if character.isalnum()), "").islower()
 
 
-def _punctuation_normalizer(language: str) -> Callable[[str], str]:
+def punctuation_normalizer(language: str) -> Callable[[str], str]:
+    """Moses' ``normalize-punctuation`` for a language, as sacremoses has it."""
     from sacremoses import MosesPunctNormalizer
 
     normalize: Callable[[str], str] = MosesPunctNormalizer(language).normalize
