@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import doctor, evaluate
+from gpusearch.cli import decode, doctor, evaluate
 from gpusearch.errors import GpusearchError
 
 INTERRUPTED = 130
@@ -47,6 +47,7 @@ def _gpusearch(
     """Document-level decoding for phrase-based machine translation by many stochastic search chains."""
 
 
+app.command("decode")(decode.command)
 app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)
 

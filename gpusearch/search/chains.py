@@ -48,6 +48,12 @@ class Finals:
     complete: bool = True
     """False where a time limit or an interrupt ended the search early."""
 
+    def best_so_far(self) -> int:
+        """Sum of the best scores of the units that a chain has finished."""
+        begun = self.step > 0
+        best = np.where(begun, self.score, np.iinfo(np.int64).min).max(axis=1)
+        return int(best[begun.any(axis=1)].sum())
+
     def options(self, problem: Problem, unit: int, chain: int) -> list[NDArray[np.int32]]:
         """The phrases of each sentence of a unit in target order, as a chain left them."""
         row, result, slot = self.option[unit][chain], [], 0

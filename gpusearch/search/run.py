@@ -42,7 +42,7 @@ class Translation:
 
 @dataclass
 class DocumentResult:
-    """What the search found for a document."""
+    """What the search found for a document. One without words has no units; its scores are 0."""
 
     best: Translation
     chain_scores: NDArray[np.float64]
@@ -189,7 +189,7 @@ def _run(
             share = finished / max(1, len(batch.problem.unit) * settings.chains)
             rate = proposals / max(time.monotonic() - began, 1e-9)
             accepted = 100 * finals.tally[:, ACCEPTED].sum() / max(1, proposals)
-            best = finals.score.max(axis=1, initial=0).sum() / SCORE_UNITS
+            best = finals.best_so_far() / SCORE_UNITS
             text = f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
             status(done_before + int(share * len(batch.units.first_sentence[:-1])), text)
 

@@ -1,0 +1,111 @@
+"""`gpusearch decode`: translate documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpusearch.cli.options import Overrides, Quiet
+
+INTERRUPTED = 130
+
+
+def command(
+    documents: Annotated[
+        str, typer.Argument(metavar="[DOCUMENTS]", help="File of documents; - is standard input.")
+    ] = "-",
+    config: Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="The model (TOML).")] = Path(
+        "model.toml"
+    ),
+    chains: Annotated[int | None, typer.Option(min=1, help="Chains a document.")] = None,
+    steps: Annotated[int | None, typer.Option(min=0, help="Proposals a chain and document.")] = None,
+    max_rejected: Annotated[
+        int | None, typer.Option(min=1, help="Stop a chain after so many rejections in a row.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="All randomness follows from it.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    initial: Annotated[str | None, typer.Option(help="random, best, file or saved.")] = None,
+    initial_file: Annotated[Path | None, typer.Option(help="What initial = file or saved starts from.")] = None,
+    input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
+    docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
+    output_format: Annotated[
+        str | None, typer.Option("--format", help="As input where not given; trace: words |0-1| words |2-2|.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where not given: standard output.")] = None,
+    trace: Annotated[
+        Path | None, typer.Option(help="Scores of all chains at powers of two of the steps (JSONL).")
+    ] = None,
+    score_file: Annotated[Path | None, typer.Option(help="Score of each document (JSONL).")] = None,
+    save_state: Annotated[Path | None, typer.Option(help="State of all chains, for initial = saved.")] = None,
+    nbest: Annotated[int, typer.Option(min=0, help="Describe so many chains a document; needs --format jsonl.")] = 0,
+    distinct: Annotated[bool, typer.Option(help="No two of them with the same words.")] = False,
+    overrides: Overrides = None,
+    quiet: Quiet = False,
+) -> int:
+    """Translate documents by many chains of stochastic search.
+
+    Standard output carries the translation, in the form of the input; progress, the timing table and the signature go
+    to standard error.
+    """
+    from gpusearch.cli.decoded import check_format, report, score_rows, trace_rows, write_decoded
+    from gpusearch.cli.progress import terminal_progress
+    from gpusearch.decoder import load
+    from gpusearch.errors import InputError
+    from gpusearch.io.documents import read_documents
+    from gpusearch.io.files import replaced
+    from gpusearch.search.saved import save
+    from gpusearch.timing import Timer
+
+    check_format(output_format)
+    if nbest and output_format != "jsonl":
+        raise InputError(
+            "--nbest has no place in this output", found=f"--format {output_format}", expected="--format jsonl"
+        )
+    given = {
+        "chains": chains,
+        "steps": steps,
+        "max_rejected": max_rejected,
+        "seed": seed,
+        "device": device,
+        "threads": threads,
+        "time_limit": time_limit,
+        "initial_file": initial_file,
+        "initial": initial,
+    }
+    settings = [f"search.{key}={value}" for key, value in given.items() if value is not None]
+    timer = Timer()
+    corpus = read_documents(documents, format=input_format, docids=docids)
+    decoder = load(config, [*(overrides or []), *settings], timer=timer)
+    with terminal_progress() as progress, progress.task("decode", len(corpus.documents), "documents") as task:
+        shown = 0
+
+        def status(done: int, text: str) -> None:
+            nonlocal shown
+            task.advance(done - shown)
+            task.status(text)
+            shown = done
+
+        decoded = decoder.decode(
+            corpus,
+            n_best=nbest,
+            distinct=distinct,
+            keep_chains=save_state is not None,
+            trace=trace is not None,
+            status=status,
+        )
+    with timer.measure("output"):
+        write_decoded(decoded, decoder.model.features, output, output_format)
+        for path, rows in ((trace, trace_rows), (score_file, score_rows)):
+            if path is not None:
+                with replaced(path) as stream:
+                    for row in rows(decoded):
+                        stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        if save_state is not None:
+            save(save_state, [document.id for document in corpus.documents], decoded.result.documents)
+    report(decoded, "" if quiet else timer.table())
+    return 0 if decoded.result.complete or time_limit is not None else INTERRUPTED

@@ -1,0 +1,120 @@
+"""What `gpusearch decode` writes: translations, scores, learning curves, and the table of proposals."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from gpusearch.decoder import Decoded
+from gpusearch.errors import InputError
+from gpusearch.io.documents import FORMATS, write_documents
+from gpusearch.io.trace import format_trace
+from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
+from gpusearch.model.weights import Features
+from gpusearch.search.run import DocumentResult, Translation
+from gpusearch.search.translation import SentenceTranslation
+
+OPERATION_NAMES = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split-and-swap")
+OUTPUT_FORMATS = (*(name for name in FORMATS if name != "conllu"), "trace")
+
+
+def check_format(name: str | None) -> None:
+    """Refuse an output format before the work begins.
+
+    Raises:
+        InputError: unknown, or one that is only read.
+    """
+    if name is not None and name not in OUTPUT_FORMATS:
+        raise InputError("unusable output format", found=name, expected=", ".join(OUTPUT_FORMATS))
+
+
+def write_decoded(decoded: Decoded, features: Features, destination: Path | None, name: str | None) -> None:
+    """Write translations in the form of the input or in a named one; None: to standard output."""
+    texts = decoded.texts
+    where = destination if destination is not None else "-"
+    if name == "trace":
+        texts = [[_trace(sentence) for sentence in found.best.sentences] for found in decoded.result.documents]
+        name = "text"
+    if name == "jsonl" or (name is None and decoded.corpus.format in ("jsonl", "conllu")):
+        _describe(decoded, features)
+    write_documents(decoded.corpus, texts, where, name)
+
+
+def _trace(sentence: SentenceTranslation) -> str:
+    return format_trace((phrase.start, phrase.stop, phrase.words) for phrase in sentence.phrases)
+
+
+def _describe(decoded: Decoded, features: Features) -> None:
+    """Put scores, features, segmentation and alignment beside the segments, where JSONL output finds them."""
+    for document, found in zip(decoded.corpus.documents, decoded.result.documents, strict=True):
+        document.attributes["score"] = found.best.score
+        document.attributes["chain_scores"] = found.chain_scores.tolist()
+        for segment, sentence in zip(document.segments, found.best.sentences, strict=True):
+            segment.attributes.update(describe_sentence(sentence, features))
+        if found.n_best:
+            document.attributes["nbest"] = [_n_best_row(decoded, translation) for translation in found.n_best]
+
+
+def _n_best_row(decoded: Decoded, translation: Translation) -> dict[str, Any]:
+    return {
+        "score": translation.score,
+        "segments": [" ".join(sentence.words) for sentence in translation.sentences],
+    }
+
+
+def describe_sentence(sentence: SentenceTranslation, features: Features) -> dict[str, Any]:
+    """A sentence as JSON: score and features in nats, phrases with their source words (first, last), alignment."""
+    return {
+        "score": sentence.score,
+        "features": features.grouped(sentence.features),
+        "phrases": [
+            {"span": [phrase.start, phrase.stop - 1], "words": " ".join(phrase.words)} for phrase in sentence.phrases
+        ],
+        "alignment": " ".join(f"{source}-{target}" for source, target in sentence.alignment),
+    }
+
+
+def score_rows(decoded: Decoded) -> Iterator[dict[str, Any]]:
+    """A row a document: its score, and that of its best chain."""
+    for name, found in _named(decoded):
+        yield {"doc": name, "score": found.best.score, "best_chain": float(found.chain_scores.max())}
+
+
+def trace_rows(decoded: Decoded) -> Iterator[dict[str, Any]]:
+    """A row for each document and step looked at: the scores of all chains (the paper's learning curves)."""
+    for name, found in _named(decoded):
+        for step, scores in found.trace.items():
+            yield {"doc": name, "step": step, "scores": scores.tolist()}
+
+
+def _named(decoded: Decoded) -> Iterator[tuple[str | int, DocumentResult]]:
+    """Documents by id, or by their place from 1 where they have none."""
+    for place, (document, found) in enumerate(
+        zip(decoded.corpus.documents, decoded.result.documents, strict=True), start=1
+    ):
+        yield document.id if document.id is not None else place, found
+
+
+def tally_table(decoded: Decoded) -> str:
+    """How far the proposals of each operation came, in per cent."""
+    lines = [f"{'operation':16}{'proposals':>14}{'empty':>8}{'too far':>9}{'bound':>8}{'score':>8}{'accepted':>10}"]
+    tally = decoded.result.tally
+    rows = [(name, counts) for name, counts in zip(OPERATION_NAMES, tally, strict=True) if counts.sum()]
+    for name, counts in [*rows, ("all", tally.sum(axis=0))]:
+        share = 100 * counts / max(1, int(counts.sum()))
+        lines.append(
+            f"{name:16}{int(counts.sum()):14,}{share[EMPTY]:8.1f}{share[TOO_FAR]:9.1f}{share[BELOW_BOUND]:8.1f}"
+            f"{share[BELOW_SCORE]:8.1f}{share[ACCEPTED]:10.2f}"
+        )
+    return "\n".join(lines)
+
+
+def report(decoded: Decoded, table: str) -> None:
+    """Timing, proposals, scores and signature, on standard error."""
+    best_chains = sum(float(document.chain_scores.max()) for document in decoded.result.documents)
+    if table:
+        print(table, tally_table(decoded), sep="\n", file=sys.stderr)
+    print(f"score {decoded.score:.4f}; best chain of each document {best_chains:.4f}", file=sys.stderr)
+    print(decoded.signature, file=sys.stderr)
