@@ -1,0 +1,72 @@
+"""Phrase translation probabilities, by relative frequency or with Kneser-Ney smoothing (Foster et al. 2006)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpusearch.train.corpus import Array
+from gpusearch.train.counting import Marginals, Pairs
+
+#: Columns of a phrase table as `phrase_scores` makes them, f being the source and e the target phrase.
+COLUMNS = ("p(f|e)", "lex(f|e)", "p(e|f)", "lex(e|f)")
+
+
+@dataclass(frozen=True)
+class Discounts:
+    """What is taken off the counts 1, 2, 3 and more, and the number of distinct pairs.
+
+    Modified Kneser-Ney (Chen and Goodman 1999, section 4.1; Foster et al. 2006, section 3.2 for phrase pairs):
+    with n_r the number of pairs that occur r times and Y = n_1 / (n_1 + 2 n_2),
+    D_1 = 1 - 2 Y n_2 / n_1, D_2 = 2 - 3 Y n_3 / n_2, D_3+ = 3 - 4 Y n_4 / n_3.
+    """
+
+    values: tuple[float, float, float]
+    pairs: int
+
+
+def estimate_discounts(counts_of_counts: Array) -> Discounts:
+    """Discounts from ``int[5]``: the pairs that occur once, twice, three, four times, and all.
+
+    A discount for which there are no figures (a small or filtered text), or that would be outside of 0 to its
+    count, is replaced by half a count.
+    """
+    n1, n2, n3, n4, pairs = (int(count) for count in counts_of_counts)
+    values = [0.5, 0.5, 0.5]
+    if n1 and n2:
+        scale = n1 / (n1 + 2 * n2)
+        for count, (here, above) in enumerate([(n1, n2), (n2, n3), (n3, n4)], 1):
+            discount = count - (count + 1) * scale * above / here if here and above else -1.0
+            if 0.0 <= discount <= count:
+                values[count - 1] = discount
+    return Discounts((values[0], values[1], values[2]), pairs)
+
+
+def phrase_probabilities(
+    pairs: Pairs, source: Marginals, target: Marginals, discounts: Discounts | None = None
+) -> tuple[Array, Array]:
+    """p(f|e) and p(e|f), float64[N] each.
+
+    By relative frequency c(f, e) / c(e); with discounts, for p(e|f):
+
+        (c(f, e) - D) / c(f) + (D_1 N_1(f) + D_2 N_2(f) + D_3 N_3+(f)) / c(f) * N(e) / N
+
+    where N_r(f) counts the pairs of f that occur r times, N(e) the pairs of e and N all pairs.
+    """
+    source_rows, target_rows = source.rows(pairs.source), target.rows(pairs.target)
+    inverse = _conditional(pairs.count, target, target_rows, source, source_rows, discounts)
+    direct = _conditional(pairs.count, source, source_rows, target, target_rows, discounts)
+    return inverse, direct
+
+
+def _conditional(
+    count: Array, given: Marginals, given_rows: Array, other: Marginals, other_rows: Array, discounts: Discounts | None
+) -> Array:
+    total = given.total[given_rows]
+    if discounts is None:
+        return count / total
+    by_count = np.array(discounts.values)
+    backoff = other.types[other_rows].sum(axis=1) / discounts.pairs
+    kept = count - by_count[np.minimum(count, 3) - 1]
+    return (kept + given.types[given_rows] @ by_count * backoff) / total
