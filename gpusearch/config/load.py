@@ -53,7 +53,7 @@ def with_search(config: Config, settings: Mapping[str, Any]) -> Config:
     """
     data = config.model_dump()
     data["search"].update(settings)
-    written = {("search", key): f"search.{key}={value}" for key, value in settings.items()}
+    written: dict[Location, str] = {("search", key): f"search.{key}={value}" for key, value in settings.items()}
     try:
         return Config.model_validate(data, context={"folder": Path(".")})
     except ValidationError as error:
