@@ -30,7 +30,9 @@ from gpusearch.io.sequences import (
 
 MAX_ORDER = 9
 _COUNT = re.compile(rb"ngram[ \t]+([0-9]+)[ \t]*=[ \t]*([0-9]+)")
-_LINES_AT_A_TIME = 1 << 16
+# Most bytes of a written figure, and of the lines that are formatted at a time.
+_FIGURE = 24
+_BUFFER = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,10 +109,11 @@ def write_arpa(arpa: Arpa, path: str | Path) -> None:
         file.write(f"\\data\\\n{counts}".encode())
         for n, ids in enumerate(arpa.ids, 1):
             file.write(f"\n\\{n}-grams:\n".encode())
-            # A figure takes at most 17 bytes.
-            out = np.empty(_LINES_AT_A_TIME * (2 * 20 + n * (longest + 1)), np.uint8)
-            for first in range(0, len(ids), _LINES_AT_A_TIME):
-                rows = slice(first, first + _LINES_AT_A_TIME)
+            size = 2 * _FIGURE + n * (longest + 1) + 2  # of a line, at most
+            lines = max(1, _BUFFER // size)
+            out = np.empty(lines * size, np.uint8)
+            for first in range(0, len(ids), lines):
+                rows = slice(first, first + lines)
                 probability, backoff = arpa.log10_probability[n - 1][rows], arpa.log10_backoff[n - 1][rows]
                 size = format_ngrams(ids[rows], probability, backoff, n < arpa.order, data, offsets, out)
                 file.write(out[:size].tobytes())

@@ -225,7 +225,7 @@ def write_digits(value: Integer, least: Integer, out: Array, at: Integer) -> Int
 
 @helper
 def write_float32(value: float, out: Array, at: int) -> int:
-    """Write the fewest digits that are read back as the same float32; returns the place after them."""
+    """Write the fewest digits that are read back as the same float32, as KenLM does; returns the place after them."""
     exact = abs(np.float64(value))
     if exact == 0.0:
         out[at] = 48
@@ -245,17 +245,24 @@ def write_float32(value: float, out: Array, at: int) -> int:
             back = np.float64(mantissa) * POWERS[-places - LOWEST_POWER]
         if np.float32(back) == np.float32(exact):
             break
-    if 0 <= places <= 12:
+    if exact >= 1e-6 and places >= 0:
         unit = np.int64(10) ** places
         at = write_digits(mantissa // unit, 1, out, at)
         if places > 0:
             out[at] = 46
             at = write_digits(mantissa % unit, places, out, at + 1)
         return at
-    at = write_digits(mantissa, 1, out, at)
+    behind = np.int64(0)  # digits behind the point
+    while mantissa // np.int64(10) ** behind >= 10:
+        behind += 1
+    unit = np.int64(10) ** behind
+    at = write_digits(mantissa // unit, 1, out, at)
+    if behind > 0:
+        out[at] = 46
+        at = write_digits(mantissa % unit, behind, out, at + 1)
     out[at] = 101
     at += 1
-    if places > 0:
+    if places > behind:
         out[at] = 45
         at += 1
-    return write_digits(abs(places), 1, out, at)
+    return write_digits(abs(behind - places), 1, out, at)
