@@ -9,6 +9,7 @@ deleted at any time.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import logging
@@ -115,6 +116,8 @@ def _remove(entry: Path) -> None:
 
 def _save(folder: Path, entry: Path, bundle: Bundle, content: str) -> None:
     """Write the entry under another name, then rename it; entries of other contents of the file are removed."""
+    if not folder.parent.stat().st_mode & 0o222:  # nobody is meant to write here, not even those who could
+        raise PermissionError(errno.EACCES, "the folder is read-only")
     folder.mkdir(exist_ok=True)
     temporary = Path(tempfile.mkdtemp(dir=folder, prefix=".new-"))
     try:

@@ -200,6 +200,20 @@ def test_folder_that_cannot_be_written_is_no_fault(path: Path, caplog: pytest.Lo
     ]
 
 
+def test_read_only_folder_stays_as_it_is(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """For the superuser too, whom the system would let write."""
+    caplog.set_level(logging.INFO)
+    path.parent.chmod(0o555)
+    try:
+        assert len(read_phrase_table(path)) == 3
+    finally:
+        path.parent.chmod(0o755)
+    assert [(r.levelno, r.getMessage()) for r in caplog.records] == [
+        (logging.INFO, f"{path}.gpusearch: no compiled form can be kept (the folder is read-only)")
+    ]
+    assert not Path(f"{path}.gpusearch").exists()
+
+
 def test_nothing_half_written_is_left(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*arguments: object, **options: object) -> None:
         raise OSError(28, "No space left on device")
