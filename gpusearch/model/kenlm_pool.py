@@ -5,9 +5,11 @@ from __future__ import annotations
 import importlib.util
 import math
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -75,12 +77,19 @@ class KenlmPool:
 
     def close(self) -> None:
         """End the processes. A later question starts them again."""
+        self._end()
+
+    def _end(self, *, at_once: bool = False) -> None:
+        """End the processes: when they have answered what they were asked, or at once."""
         for connection in getattr(self, "_connections", ()):
             connection.close()
         self._connections = []
         worker = getattr(self, "_worker", None)
         if worker is not None:
             self._worker = None
+            if at_once:
+                with suppress(ProcessLookupError):
+                    os.killpg(worker.pid, signal.SIGKILL)  # the group of its own session: it and all that it forked
             try:
                 worker.wait(10)
             except subprocess.TimeoutExpired:
@@ -144,7 +153,7 @@ class KenlmPool:
             log10 = np.concatenate([np.frombuffer(c.recv_bytes()) for c in self._connections[:count]])
         except BaseException as error:
             # An answer may be on its way: these processes cannot be asked again.
-            self.close()
+            self._end(at_once=True)
             if isinstance(error, EOFError | OSError):
                 raise GpusearchError(f"{self.path}: a process that asks KenLM has ended") from error
             raise
@@ -172,7 +181,7 @@ class KenlmPool:
                 connection.recv_bytes()
             self._send_words()
         except BaseException as error:
-            self.close()
+            self._end(at_once=True)
             if isinstance(error, EOFError | OSError):
                 raise GpusearchError(f"{self.path}: the process that loads it for KenLM has ended") from error
             raise
