@@ -15,6 +15,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -43,9 +44,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tables")
 
 
-def read(path: Path, text: str | bytes, **options: object) -> PhraseTable:
+def read(path: Path, text: str | bytes, **options: Any) -> PhraseTable:
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return read_phrase_table(path, cache=False, **options)  # type: ignore[arg-type]  # options of several types
+    return read_phrase_table(path, cache=False, **options)
 
 
 def rows_of(table: PhraseTable, source: Sequence[str]) -> Rows:

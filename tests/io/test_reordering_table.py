@@ -6,6 +6,7 @@ import gzip
 import logging
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +25,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("tables")
 
 
-def read(path: Path, text: str, **options: object) -> ReorderingTable:
+def read(path: Path, text: str, **options: Any) -> ReorderingTable:
     path.write_bytes(text.encode())
-    return read_reordering_table(path, cache=False, **options)  # type: ignore[arg-type]  # options of several types
+    return read_reordering_table(path, cache=False, **options)
 
 
 def naive(text: str, key_fields: int) -> dict[tuple[tuple[str, ...], ...], list[float]]:
