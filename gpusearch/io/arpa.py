@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,21 +102,43 @@ def write_arpa(arpa: Arpa, path: str | Path) -> None:
 
     Figures get the fewest digits that are read back as the same float32; equal models give equal bytes.
     """
-    data, offsets = encoded(arpa.vocabulary)
+    columns = zip(arpa.ids, arpa.log10_probability, arpa.log10_backoff, strict=True)
+    write_ngrams(path, arpa.vocabulary, [len(ids) for ids in arpa.ids], ([Chunk(*order)] for order in columns))
+
+
+class Chunk(NamedTuple):
+    """Some n-grams of one order, columns as in `Arpa`: int32[N, n], float32[N], float32[N]."""
+
+    ids: Array
+    log10_probability: Array
+    log10_backoff: Array
+
+
+def write_ngrams(
+    path: str | Path, vocabulary: Sequence[str], counts: Sequence[int], orders: Iterable[Iterable[Chunk]]
+) -> None:
+    """As :func:`write_arpa`, chunk by chunk: a model that is never in memory as a whole.
+
+    Args:
+        vocabulary: words by id.
+        counts: how many n-grams of each order, from 1, there are.
+        orders: for each order the n-grams, in as many chunks as you like.
+    """
+    data, offsets = encoded(vocabulary)
     longest = int(np.diff(offsets).max(initial=0))
     with replaced(path) as file:
-        counts = "".join(f"ngram {n}={len(ids)}\n" for n, ids in enumerate(arpa.ids, 1))
-        file.write(f"\\data\\\n{counts}".encode())
-        for n, ids in enumerate(arpa.ids, 1):
+        header = "".join(f"ngram {n}={count}\n" for n, count in enumerate(counts, 1))
+        file.write(f"\\data\\\n{header}".encode())
+        for n, chunks in enumerate(orders, 1):
             file.write(f"\n\\{n}-grams:\n".encode())
             size = 2 * _FIGURE + n * (longest + 1) + 2  # of a line, at most
             lines = max(1, _BUFFER // size)
             out = np.empty(lines * size, np.uint8)
-            for first in range(0, len(ids), lines):
-                rows = slice(first, first + lines)
-                probability, backoff = arpa.log10_probability[n - 1][rows], arpa.log10_backoff[n - 1][rows]
-                size = format_ngrams(ids[rows], probability, backoff, n < arpa.order, data, offsets, out)
-                file.write(out[:size].tobytes())
+            for chunk in chunks:
+                for first in range(0, len(chunk.ids), lines):
+                    ids, probability, backoff = (column[first : first + lines] for column in chunk)
+                    written = format_ngrams(ids, probability, backoff, n < len(counts), data, offsets, out)
+                    file.write(out[:written].tobytes())
         file.write(b"\n\\end\\\n")
 
 
