@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.model.language_model import phrase_bounds
 from gpusearch.model.weights import (
     PHRASE_PENALTY,
     UNKNOWN_WORD,
@@ -118,7 +117,7 @@ def make_entries(model: Model, rows: Sequence[Array], copied: Sequence[str] = ()
     opened = np.zeros((len(words), total), np.int32)
     for number, (name, language_model) in enumerate(zip(features.language_models, model.language_models, strict=True)):
         word[number] = np.concatenate(words[number])
-        bounds = phrase_bounds(language_model, word[number], first_word)
+        bounds = language_model.phrase_bounds(word[number], first_word)
         word_bound[number], opened[number] = bounds.word_bound, bounds.open
         weight = weights[features.index(name)]
         known[:, 1] += weight * sums(bounds.word_bound, first_word)

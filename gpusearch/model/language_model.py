@@ -191,13 +191,6 @@ def _in_parts(work: Any, count: int, threads: int | None) -> None:
             done.result()
 
 
-def phrase_bounds(
-    model: LanguageModel, words: NDArray[np.int32], offsets: NDArray[np.int64], *, threads: int | None = None
-) -> PhraseBounds:
-    """`LanguageModel.phrase_bounds` as a function."""
-    return model.phrase_bounds(words, offsets, threads=threads)
-
-
 def _compile(arpa: Arpa, path: str | Path | None) -> Bundle:
     """The arrays of a model with upper bounds."""
     words = list(arpa.vocabulary)

@@ -27,6 +27,7 @@ from gpusearch.model.kenlm_vocabulary import read_words
 from gpusearch.model.kenlm_worker import Answers
 from gpusearch.model.language_model import LanguageModel
 from tests.backoff_model import BackoffModel, backoff_models
+from tests.kenlm_oracle import matrix, quiet
 
 kenlm = pytest.importorskip("kenlm")
 
@@ -34,21 +35,6 @@ kenlm = pytest.importorskip("kenlm")
 DATA = Path(__file__).parent / "data"
 FORMS = ["arpa", "probing", "trie", "quantised"]
 TEXTS = ["le chat dort sur la table", "été zz le chat", "", "la", "table table table <unk> le chat dort </s> le"]
-
-
-def quiet(path):
-    config = kenlm.Config()
-    config.show_progress = False
-    config.arpa_complain = kenlm.ARPALoadComplain.NONE
-    return kenlm.Model(str(path), config)
-
-
-def matrix(model, texts):
-    lengths = np.array([len(text) for text in texts])
-    ids = np.zeros((len(texts), max(lengths)), np.int32)
-    for row, text in enumerate(texts):
-        ids[row, : len(text)] = model.index(text)
-    return ids, lengths
 
 
 @pytest.mark.parametrize("form", FORMS)
