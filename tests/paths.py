@@ -49,6 +49,7 @@ class Case:
     sentences: tuple[int, ...] = (7, 1, 0, 4)
     units: str = "document"
     words: tuple[int, ...] | None = None
+    lengths: tuple[int, ...] = (0, 1, 1, 2, 2, 3, 5)
     chains: int = 2
     steps: int = 60
     max_rejected: int = UNLIMITED
@@ -77,7 +78,14 @@ class Case:
     def problem(self) -> tuple[Problem, Search, int]:
         """Problem, settings and K."""
         language = random_language(self.seed, self.orders, self.weights)
-        return random_problem(self.seed, language, sentences=self.sentences, units=self.units, words=self.words)
+        return random_problem(
+            self.seed,
+            language,
+            sentences=self.sentences,
+            units=self.units,
+            words=self.words,
+            lengths=self.lengths,
+        )
 
 
 class InterpretedDriver:
@@ -163,7 +171,9 @@ def only_unit(problem: Problem, number: int) -> Problem:
     word, words = int(unit[0, UNIT_FIRST_WORD]), int(unit[0, UNIT_WORDS])
     sentence = problem.sentence[first : first + count].copy()
     behind = problem.sentence[first + count] if first + count < len(problem.sentence) else None
-    spans = slice(int(sentence[0, SENTENCE_SPAN]), len(problem.span) - 1 if behind is None else int(behind[SENTENCE_SPAN]))
+    spans = slice(
+        int(sentence[0, SENTENCE_SPAN]), len(problem.span) - 1 if behind is None else int(behind[SENTENCE_SPAN])
+    )
     options = slice(int(problem.span[spans.start]), int(problem.span[spans.stop]))
     place = problem.option_place[options].copy()
     target = slice(int(place[0, OPTION_TARGET]), int(place[-1, OPTION_TARGET] + place[-1, OPTION_WORDS]))

@@ -39,7 +39,7 @@ LARGEST = 100 << 20
 
 @dataclass(frozen=True)
 class PlainOperations:
-    """The values of `gpusearch.config.OperationsConfig`, without what reads configurations; every operation has some."""
+    """The fields of `gpusearch.config.OperationsConfig`, without what reads configurations."""
 
     change: float = 30
     swap: float = 15
@@ -89,6 +89,7 @@ def random_problem(
     most_options: int = 5,
     values: int = 6,
     words: Sequence[int] | None = None,
+    lengths: tuple[int, ...] = (0, 1, 1, 2, 2, 3, 5),
     settings: PlainSettings | None = None,
 ) -> tuple[Problem, Search, int]:
     """A problem over sentences of the given lengths, its settings, and K, the feature values of a state.
@@ -99,10 +100,11 @@ def random_problem(
         most_options: of one span.
         values: K', feature values of an option; all their weights may be of either sign.
         words: ids that the options' words are drawn from (by default all that every model has).
+        lengths: target words that an option may have (0: a deletion).
         settings: by default `random_settings`.
     """
     rng = np.random.default_rng(seed)
-    rows, span, place = _options(rng, sentences, longest, most_options)
+    rows, span, place = _options(rng, sentences, longest, most_options, lengths)
     count = len(place)
     offsets = np.concatenate(([0], np.cumsum(place[:, OPTION_WORDS]))).astype(np.int64)
     place[:, OPTION_TARGET] = offsets[:-1]
@@ -146,7 +148,7 @@ def random_problem(
 
 
 def _options(
-    rng: np.random.Generator, sentences: tuple[int, ...], longest: int, most_options: int
+    rng: np.random.Generator, sentences: tuple[int, ...], longest: int, most_options: int, lengths: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
     """Sentences, spans and places of options; every word has an option of its own, four tenths of longer spans none."""
     rows = np.zeros((len(sentences), SENTENCE_COLUMNS), np.int64)
@@ -158,7 +160,7 @@ def _options(
                 count = int(rng.integers(1 if length == 1 else 0, most_options + 1))
                 if start + length > words or (length > 1 and rng.random() < 0.4):
                     count = 0
-                place += [(start, length, 0, int(rng.choice([0, 1, 1, 2, 2, 3, 5]))) for _ in range(count)]
+                place += [(start, length, 0, int(rng.choice(lengths))) for _ in range(count)]
                 span.append(len(place))
     return rows, np.array(span, np.int32), np.array(place, np.int32).reshape(-1, 4)
 
@@ -168,9 +170,7 @@ def _summed_within_spans(share: NDArray[np.int64], span: NDArray[np.int32]) -> N
     return summed[1:] - np.repeat(summed[span[:-1]], np.diff(span))
 
 
-def _most_words(
-    rows: NDArray[np.int64], span: NDArray[np.int32], place: NDArray[np.int32], longest: int
-) -> list[int]:
+def _most_words(rows: NDArray[np.int64], span: NDArray[np.int32], place: NDArray[np.int32], longest: int) -> list[int]:
     """Target words of the longest derivation of each sentence."""
     result = []
     for row in rows:

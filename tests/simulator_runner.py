@@ -15,6 +15,7 @@ import numba
 
 from gpusearch.search.cuda import CudaDriver
 from tests.driver_checks import CHECKS
+from tests.known_answers import philox_on_cuda
 from tests.paths import Case, final_hashes
 
 
@@ -23,9 +24,9 @@ def main() -> None:
     if not numba.config.ENABLE_CUDASIM:
         sys.exit("set NUMBA_ENABLE_CUDASIM=1")
     # The simulator's main thread spins while others work: let it not keep the interpreter for long.
-    sys.setswitchinterval(1e-5)
+    sys.setswitchinterval(1e-4)
     hashes = [_hashes(arguments, speculation) for arguments, speculation in json.load(sys.stdin)]
-    print(json.dumps({"hashes": hashes, "faults": _faults()}))
+    print(json.dumps({"hashes": hashes, "faults": _faults(), "philox": philox_on_cuda()}))
 
 
 def _hashes(arguments: dict, speculation: int | None) -> list[str]:

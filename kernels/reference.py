@@ -1,0 +1,218 @@
+"""The kernels' readable twin: what they compute, from nothing and as plainly as can be. Slow, and there for tests.
+
+A sentence's translation is a list of options in target order. Nothing of a state is used but that: no sums, no stored
+LM values, no slack. Only the look-ups of the language model are the kernels' own. Scores are in 2^-40 nat, feature
+values in 2^-20 nat, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from gpusearch.kernels.language_model import lookup, lookup_bound, state_length
+from gpusearch.kernels.records import (
+    DISTORTION_LIMIT,
+    DISTORTION_WEIGHT,
+    FIRST_JUMP,
+    LM_BEGIN,
+    LM_END,
+    LM_ORDER,
+    LM_WEIGHT,
+    MOSES_CHECK,
+    OPTION_LENGTH,
+    OPTION_SCORE,
+    OPTION_START,
+    OPTION_TARGET,
+    OPTION_WORDS,
+    SENTENCE_SLOT,
+    UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
+    VALUE_BITS,
+    VALUES,
+    Problem,
+    Search,
+    State,
+)
+
+Phrases = Sequence[int]
+
+
+class Proposal(NamedTuple):
+    """Replace the slots first .. first + replaced - 1 by other options."""
+
+    first: int
+    replaced: int
+    options: tuple[int, ...]
+    origins: tuple[int, ...]
+    """For each option the slot that it had before, or -1 where it is new."""
+
+
+class Value(NamedTuple):
+    """What a translation is worth."""
+
+    score: int
+    features: tuple[int, ...]
+
+
+def translation(problem: Problem, state: State, lane: int) -> list[list[int]]:
+    """The phrases of each sentence of a lane's unit."""
+    first = int(problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE])
+    sentences = []
+    for local in range(int(problem.unit[state.unit[lane], UNIT_SENTENCES])):
+        slots = int(problem.sentence[first + local, SENTENCE_SLOT])
+        sentences.append([int(state.option[lane, slots + slot]) for slot in range(int(state.length[lane, local]))])
+    return sentences
+
+
+def span(problem: Problem, option: int) -> tuple[int, int]:
+    """First source word of an option, and the one behind its last."""
+    start = int(problem.option_place[option, OPTION_START])
+    return start, start + int(problem.option_place[option, OPTION_LENGTH])
+
+
+def target_words(problem: Problem, model: int, phrases: Phrases) -> list[int]:
+    """The words of the phrases in the vocabulary of a language model."""
+    words: list[int] = []
+    for option in phrases:
+        first = int(problem.option_place[option, OPTION_TARGET])
+        last = first + int(problem.option_place[option, OPTION_WORDS])
+        words += [int(problem.target_word[model, place]) for place in range(first, last)]
+    return words
+
+
+def is_complete(problem: Problem, phrases: Phrases, words: int) -> bool:
+    """Whether the phrases cover each of so many source words once."""
+    return sorted(word for option in phrases for word in range(*span(problem, option))) == list(range(words))
+
+
+def jumps(problem: Problem, search: Search, phrases: Phrases) -> list[int]:
+    """Length of the jump to each phrase; there is none to the sentence's end."""
+    spans = [(0, 0), *(span(problem, option) for option in phrases)]
+    lengths = [abs(start - stop) for (_, stop), (start, _) in pairwise(spans)]
+    if lengths and not search.number[FIRST_JUMP]:
+        lengths[0] = 0
+    return lengths
+
+
+def is_within_reach(problem: Problem, search: Search, phrases: Phrases) -> bool:
+    """Moses' check in the beam: with a phrase behind the first gap, the jump back to the gap must be allowed."""
+    covered: set[int] = set()
+    for option in phrases:
+        start, stop = span(problem, option)
+        gap = min(word for word in range(len(covered) + 1) if word not in covered)
+        if start != gap and abs(gap - stop) > search.number[DISTORTION_LIMIT]:
+            return False
+        covered |= set(range(start, stop))
+    return True
+
+
+def is_allowed(problem: Problem, search: Search, phrases: Phrases, proposal: Proposal) -> bool:
+    """Whether a proposal keeps to the distortion limit.
+
+    Jumps are looked at where the proposal makes them, that to the first phrase behind it included.
+    """
+    after = apply(phrases, proposal)
+    made = jumps(problem, search, after)[proposal.first : proposal.first + len(proposal.options) + 1]
+    if any(length > search.number[DISTORTION_LIMIT] for length in made):
+        return False
+    return not search.number[MOSES_CHECK] or is_within_reach(problem, search, after)
+
+
+def apply(phrases: Phrases, proposal: Proposal) -> list[int]:
+    """The sentence's phrases as proposed."""
+    return [*phrases[: proposal.first], *proposal.options, *phrases[proposal.first + proposal.replaced :]]
+
+
+def lm_values(problem: Problem, model: int, words: Sequence[int]) -> list[int]:
+    """LM value of each word of a sentence in its context, and of </s> behind them."""
+    info = problem.language.info
+    values, state = [], int(info[model, LM_BEGIN])
+    for word in [*words, int(info[model, LM_END])]:
+        value, state = lookup(problem.language, model, state, word)
+        values.append(int(value))
+    return values
+
+
+def lm_bounds(problem: Problem, model: int, words: Sequence[int]) -> list[int]:
+    """For each word what it is worth at most (least: negative weight) when nothing is known to the left of the first.
+
+    Exact, as soon as what is not known no longer matters.
+    """
+    values, state, is_open = [], 0, True
+    for known, word in enumerate(words):
+        is_open = is_open and known < problem.language.info[model, LM_ORDER] - 1
+        is_open = is_open and state_length(problem.language, model, state) == known
+        value, following = lookup(problem.language, model, state, word)
+        if is_open:
+            value, _ = lookup_bound(problem.language, model, state, word)
+        values.append(int(value))
+        state = int(following)
+    return values
+
+
+def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Value:
+    """Score and feature values of a translation from nothing (K' of the options, distortion, each LM)."""
+    models = problem.language.info.shape[0]
+    features = [0] * (int(search.number[VALUES]) + 1 + models)
+    distortion = int(search.number[VALUES])
+    score = 0
+    for phrases in sentences:
+        for option in phrases:
+            score += int(problem.option_score[option, OPTION_SCORE])
+            for value in range(distortion):
+                features[value] += int(problem.option_value[option, value])
+        length = sum(jumps(problem, search, phrases))
+        features[distortion] -= length << VALUE_BITS
+        score -= int(search.number[DISTORTION_WEIGHT]) * length
+        for model in range(models):
+            total = sum(lm_values(problem, model, target_words(problem, model, phrases)))
+            features[distortion + 1 + model] += total
+            score += int(problem.language.info[model, LM_WEIGHT]) * total
+    return Value(score, tuple(features))
+
+
+def change(problem: Problem, search: Search, phrases: Phrases, proposal: Proposal) -> int:
+    """By how much a proposal changes the score: the difference of two full evaluations."""
+    after = full(problem, search, [apply(phrases, proposal)])
+    return after.score - full(problem, search, [phrases]).score
+
+
+def bound(problem: Problem, search: Search, phrases: Phrases, proposal: Proposal) -> int:
+    """What the change of a proposal is at most, as far as can be said without a look at its seams.
+
+    Options and distortion count exactly. The LM value of a new phrase is bounded by itself, that of phrases that stay
+    together is the present one, and where such a row of phrases begins all its words may gain what they would gain at
+    best if nothing were known to the left of it.
+    """
+    first, replaced, options, origins = proposal
+    total = 0
+    for option in options:
+        total += int(problem.option_score[option, OPTION_SCORE])
+    for option in phrases[first : first + replaced]:
+        total -= int(problem.option_score[option, OPTION_SCORE])
+    longer = sum(jumps(problem, search, apply(phrases, proposal))) - sum(jumps(problem, search, phrases))
+    total -= int(search.number[DISTORTION_WEIGHT]) * longer
+    for model in range(problem.language.info.shape[0]):
+        weight = int(problem.language.info[model, LM_WEIGHT])
+        present = lm_values(problem, model, target_words(problem, model, phrases))
+        place = [len(target_words(problem, model, phrases[:slot])) for slot in range(len(phrases) + 1)]
+        end = int(problem.language.info[model, LM_END])
+
+        def gain(slot: int, model: int = model, present: list[int] = present, end: int = end) -> int:
+            words = [*target_words(problem, model, phrases[slot:]), end]
+            return sum(lm_bounds(problem, model, words)) - sum(present[len(present) - len(words) :])
+
+        change = -sum(present[place[first] : place[first + replaced]]) + gain(first + replaced)
+        before = -2
+        for option, origin in zip(options, origins, strict=True):
+            if origin < 0:
+                change += sum(lm_bounds(problem, model, target_words(problem, model, [option])))
+            else:
+                change += sum(present[place[origin] : place[origin + 1]])
+                if origin != before + 1:
+                    change += gain(origin)
+            before = origin if origin >= 0 else -2
+        total += weight * change
+    return total
