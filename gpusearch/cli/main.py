@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import decode, doctor, evaluate
+from gpusearch.cli import decode, doctor, evaluate, score
 from gpusearch.errors import GpusearchError
 
 INTERRUPTED = 130
@@ -50,6 +50,7 @@ def _gpusearch(
 app.command("decode")(decode.command)
 app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)
+app.command("score")(score.command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

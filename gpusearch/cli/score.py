@@ -1,0 +1,59 @@
+"""`gpusearch score`: what the model says of a translation that is given."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpusearch.cli.options import ConfigPath, Overrides
+
+
+def command(
+    translation: Annotated[
+        Path, typer.Option("--translation", metavar="FILE", help="With segmentation (words |0-1| ...), or plain text.")
+    ],
+    documents: Annotated[str, typer.Argument(metavar="[DOCUMENTS]", help="The source; - is standard input.")] = "-",
+    config: ConfigPath = Path("model.toml"),
+    input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
+    docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
+    overrides: Overrides = None,
+) -> None:
+    """Force-score a translation: a JSON object a sentence, with features in nats.
+
+    Plain text is scored by the best segmentation that reaches it; the score is null where none does.
+    """
+    from gpusearch.decoder import load
+    from gpusearch.io.documents import attach_references, read_documents
+    from gpusearch.io.files import read_lines
+    from gpusearch.io.trace import parse_trace
+    from gpusearch.search.force import score_plain, score_segmented
+    from gpusearch.search.saved import given_from_trace
+
+    corpus = read_documents(documents, format=input_format, docids=docids)
+    decoder = load(config, overrides or [])
+    tokens = decoder.tokens(corpus)
+    first = next((line for line in read_lines(translation) if line.strip(" \t")), "")
+    if first and parse_trace(first):
+        given = given_from_trace(translation, tokens)
+        rows = [list(document) for document in score_segmented(decoder.model, decoder.config.search, tokens, given)]
+    else:
+        attach_references(corpus, translation, docids=docids)
+        words = [
+            [decoder.target.to_tokens(segment.reference or "") for segment in document.segments]
+            for document in corpus.documents
+        ]
+        rows = score_plain(decoder.model, decoder.config.search, tokens, words)
+    features = decoder.model.features
+    for place, (document, sentences) in enumerate(zip(corpus.documents, rows, strict=True), start=1):
+        for number, (segment, sentence) in enumerate(zip(document.segments, sentences, strict=True), start=1):
+            row = {
+                "doc": document.id if document.id is not None else place,
+                "seg": segment.id if segment.id is not None else number,
+                "score": None if sentence is None else sentence.score,
+                "features": None if sentence is None else features.grouped(sentence.features),
+            }
+            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
