@@ -20,7 +20,7 @@ class OperationsConfig(Group):
     """
 
     change: Share = Field(80.0, description="share of change-phrase-translation: another option of the same span")
-    swap: Share = Field(40.0, description="share of swap-phrases: two blocks exchange their places")
+    swap: Share = Field(40.0, description="share of swap-phrases: two phrases change places")
     resegment: Share = Field(136.0, description="share of resegment: a block gets another segmentation")
     permute: Share = Field(0.0, description="share of permute-phrases: a block in random order")
     linearise: Share = Field(0.0, description="share of linearise-phrases: a block in source order")
