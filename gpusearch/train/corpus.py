@@ -131,7 +131,7 @@ def read_corpus(source_path: Path, target_path: Path, max_sentence_length: int) 
         raise InputError(
             "no sentence pair can be used",
             path=source_path,
-            found=f"{int(empty.sum())} with an empty side, {int(long.sum())} with more than {max_sentence_length} words",
+            found=f"{empty.sum()} with an empty side, {long.sum()} with more than {max_sentence_length} words",
             expected="pairs of sentences that are neither",
         )
     kept = (_select(source, lines), _select(target, lines))

@@ -30,14 +30,14 @@ class Pairs(NamedTuple):
 
     Attributes:
         source, target: keys of the phrases.
-        count: int64, how often the pair was extracted.
+        occurrences: int64, how often the pair was extracted.
         alignment: uint64, its most frequent alignment; among equally frequent ones the first in the text.
         orientation: int64[N, 2, 4], how often each class of step was seen from the previous and to the next phrase.
     """
 
     source: Array
     target: Array
-    count: Array
+    occurrences: Array
     alignment: Array
     orientation: Array
 
@@ -77,7 +77,11 @@ def engine(folder: Path, *, threads: int, memory: str) -> Iterator[DuckDBPyConne
     """The counting engine on a database in `folder`, which it may also fill with temporary files."""
     import duckdb
 
-    config = {"threads": threads, "memory_limit": memory, "temp_directory": str(folder / "spill")}
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "threads": threads,
+        "memory_limit": memory,
+        "temp_directory": str(folder / "spill"),
+    }
     with duckdb.connect(str(folder / "occurrences.duckdb"), config=config) as connection:
         connection.execute("SET enable_progress_bar = false")
         yield connection
@@ -147,9 +151,9 @@ def read_pairs(connection: DuckDBPyConnection, path: Path, rows: int = _ROWS) ->
             WHERE file_row_number >= {begin} AND file_row_number < {begin + rows} ORDER BY file_row_number
             """
         ).fetchnumpy()
-        columns = (
-            [np.concatenate(parts) for parts in zip(rest, found.values(), strict=True)] if rest else [*found.values()]
-        )
+        columns = [*found.values()]
+        if rest:
+            columns = [np.concatenate(parts) for parts in zip(rest, columns, strict=True)]
         source, target = columns[0], columns[1]
         end = len(source)
         if begin + rows < total:  # the last pair may go on in the next rows
@@ -175,7 +179,15 @@ def _merged(source: Array, target: Array, alignment: Array, orientation: Array, 
 
 
 @compiled
-def _merge(bounds, alignment, orientation, count, pair_count, pair_alignment, pair_orientation):
+def _merge(
+    bounds: Array,
+    alignment: Array,
+    orientation: Array,
+    count: Array,
+    pair_count: Array,
+    pair_alignment: Array,
+    pair_orientation: Array,
+) -> None:
     for pair in range(len(bounds) - 1):
         begin, end = bounds[pair], bounds[pair + 1]
         most = np.int64(0)

@@ -78,7 +78,7 @@ def extract(
 
 
 @compiled
-def orientation(left, right, lowest, highest, start, end):
+def orientation(left: bool, right: bool, lowest: int, highest: int, start: int, end: int) -> int:
     """Class of a phrase's step from its neighbour in target order, seen from the neighbouring target word.
 
     Args:
@@ -100,7 +100,7 @@ def orientation(left, right, lowest, highest, start, end):
 
 
 @compiled
-def _spans(points, begin, end, by_source, by_target):
+def _spans(points: Array, begin: int, end: int, by_source: Array, by_target: Array) -> None:
     """First and last aligned word of each word, int64[*, 2]; [large, -1] where there is none."""
     by_source[:, 0] = by_target[:, 0] = 1 << 20
     by_source[:, 1] = by_target[:, 1] = -1
@@ -113,15 +113,15 @@ def _spans(points, begin, end, by_source, by_target):
 
 
 @compiled
-def _has(points, begin, end, source, target):
-    for point in range(begin, end):
+def _has(points: Array, begin: int, end: int, source: int, target: int) -> bool:
+    for point in range(begin, end):  # noqa: SIM110 (a generator is slower in compiled code)
         if points[point, 0] == source and points[point, 1] == target:
             return True
     return False
 
 
 @compiled
-def _previous(points, begin, end, by_target, s1, s2, t1):
+def _previous(points: Array, begin: int, end: int, by_target: Array, s1: int, s2: int, t1: int) -> int:
     if t1 == 0:
         return MONOTONE if s1 == 0 else DISCONTINUOUS_RIGHT
     left, right = _has(points, begin, end, s1 - 1, t1 - 1), _has(points, begin, end, s2 + 1, t1 - 1)
@@ -129,7 +129,17 @@ def _previous(points, begin, end, by_target, s1, s2, t1):
 
 
 @compiled
-def _next(points, begin, end, by_target, s1, s2, t2, source_words, target_words):
+def _next(
+    points: Array,
+    begin: int,
+    end: int,
+    by_target: Array,
+    s1: int,
+    s2: int,
+    t2: int,
+    source_words: int,
+    target_words: int,
+) -> int:
     if t2 + 1 == target_words:
         return MONOTONE if s2 + 1 == source_words else DISCONTINUOUS_RIGHT
     after, before = _has(points, begin, end, s2 + 1, t2 + 1), _has(points, begin, end, s1 - 1, t2 + 1)
@@ -139,7 +149,7 @@ def _next(points, begin, end, by_target, s1, s2, t2, source_words, target_words)
 
 
 @compiled
-def _alignment(points, point, end, s1, s2, t1):
+def _alignment(points: Array, point: int, end: int, s1: int, s2: int, t1: int) -> np.uint64:
     """Points of the source words s1 to s2 as bits; `point` is the first of s1."""
     alignment = np.uint64(0)
     while point < end and points[point, 0] <= s2:
@@ -151,19 +161,19 @@ def _alignment(points, point, end, s1, s2, t1):
 
 @compiled
 def _extract(
-    sentence,
-    source_offsets,
-    target_offsets,
-    link_offsets,
-    points,
-    source_first,
-    target_first,
-    longest,
-    out_source,
-    out_target,
-    out_alignment,
-    out_orientation,
-):
+    sentence: int,
+    source_offsets: Array,
+    target_offsets: Array,
+    link_offsets: Array,
+    points: Array,
+    source_first: Array,
+    target_first: Array,
+    longest: int,
+    out_source: Array,
+    out_target: Array,
+    out_alignment: Array,
+    out_orientation: Array,
+) -> tuple[int, int]:
     """Fill the rows with whole sentence pairs; returns the next sentence pair and the number of rows."""
     count = 0
     scratch = np.empty((2, 1 << 16, 2), np.int64)
@@ -180,7 +190,7 @@ def _extract(
         for s1 in range(source_words):
             while link_begin < end and points[link_begin, 0] < s1:
                 link_begin += 1
-            low, high = np.int64(1 << 20), np.int64(-1)
+            low, high = 1 << 20, -1
             for s2 in range(s1, min(s1 + longest, source_words)):
                 low, high = min(low, by_source[s2, 0]), max(high, by_source[s2, 1])
                 if high < 0:

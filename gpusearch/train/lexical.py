@@ -70,7 +70,16 @@ def count_words(corpus: ParallelCorpus, links: Links) -> LexicalTable:
 
 
 @compiled
-def _word_pairs(source, source_offsets, target, target_offsets, link_offsets, points, targets, pairs):
+def _word_pairs(
+    source: Array,
+    source_offsets: Array,
+    target: Array,
+    target_offsets: Array,
+    link_offsets: Array,
+    points: Array,
+    targets: int,
+    pairs: Array,
+) -> int:
     """One number for each point, and for each word without any; returns how many there are."""
     count = 0
     for sentence in range(len(link_offsets) - 1):
@@ -120,7 +129,7 @@ def lexical_weights(
 
 
 @compiled
-def _entry(offsets, targets, source, target):
+def _entry(offsets: Array, targets: Array, source: int, target: int) -> int:
     low, high = offsets[source], offsets[source + 1]
     while high - low > 1:
         middle = (low + high) // 2
@@ -133,19 +142,19 @@ def _entry(offsets, targets, source, target):
 
 @compiled
 def _lexical_weights(
-    offsets,
-    targets,
-    source_given_target,
-    target_given_source,
-    source,
-    target,
-    source_places,
-    target_places,
-    source_lengths,
-    target_lengths,
-    alignment,
-    weights,
-):
+    offsets: Array,
+    targets: Array,
+    source_given_target: Array,
+    target_given_source: Array,
+    source: Array,
+    target: Array,
+    source_places: Array,
+    target_places: Array,
+    source_lengths: Array,
+    target_lengths: Array,
+    alignment: Array,
+    weights: Array,
+) -> None:
     for pair in range(len(alignment)):
         s_words = source[source_places[pair] : source_places[pair] + source_lengths[pair]]
         t_words = target[target_places[pair] : target_places[pair] + target_lengths[pair]]

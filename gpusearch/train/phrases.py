@@ -19,6 +19,9 @@ from gpusearch.train.corpus import Array, Side
 # Words of the longest phrase: a key keeps its length in 3 bits, an alignment its points in 64.
 LONGEST = 8
 
+#: Name of the file of :attr:`PhraseIndex.first`.
+FIRST = "first.npy"
+
 
 @dataclass(frozen=True, eq=False)
 class PhraseIndex:
@@ -34,6 +37,21 @@ class PhraseIndex:
     places: Array
     common: Array
 
+    def save(self, folder: Path) -> None:
+        """Write `places` and `common`; `first` is in its file already if it was laid down in this folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        if not isinstance(self.first, np.memmap):
+            np.save(folder / FIRST, self.first)
+        np.save(folder / "places.npy", self.places)
+        np.save(folder / "common.npy", self.common)
+
+    @classmethod
+    def load(cls, folder: Path) -> PhraseIndex:
+        """Read what :meth:`save` wrote; `first` stays in its file."""
+        first = np.load(folder / FIRST, mmap_mode="r", allow_pickle=False)
+        names = ("places.npy", "common.npy")
+        return cls(first, *(np.load(folder / name, allow_pickle=False) for name in names))
+
     @property
     def key_type(self) -> type[np.uint32] | type[np.uint64]:
         """The smallest type that holds every key."""
@@ -45,11 +63,11 @@ def key_place(index: PhraseIndex, keys: Array) -> tuple[Array, Array]:
     return index.places[keys // LONGEST], keys % LONGEST + 1
 
 
-def index_phrases(side: Side, longest: int, path: Path | None = None) -> PhraseIndex:
+def index_phrases(side: Side, longest: int, folder: Path | None = None) -> PhraseIndex:
     """Number all phrases of at most `longest` words.
 
-    Time O(T log T), memory about 40 bytes a word; `first` is laid down in the file `path` where one is given, so
-    that the system may take its memory back.
+    Time O(T log T), memory about 40 bytes a word; `first` is laid down in a file where a folder is given, so that
+    the system may take its memory back.
     """
     size = len(side.words)
     ends = np.repeat(side.offsets[1:], side.lengths())
@@ -62,11 +80,11 @@ def index_phrases(side: Side, longest: int, path: Path | None = None) -> PhraseI
     order = np.argsort(rank, kind="stable").astype(np.int32)
     common = np.empty(size, np.uint8)
     _common(side.words, ends, order, longest, common)
-    first = (
-        np.empty((size, longest), np.int32)
-        if path is None
-        else np.lib.format.open_memmap(path, "w+", np.int32, (size, longest))
-    )
+    if folder is None:
+        first: Array = np.empty((size, longest), np.int32)
+    else:
+        folder.mkdir(parents=True, exist_ok=True)
+        first = np.lib.format.open_memmap(folder / FIRST, "w+", np.dtype(np.int32), (size, longest))
     _first(order, common, first)
     return PhraseIndex(first, order, common)
 
@@ -87,7 +105,7 @@ def _extended(rank: Array, ends: Array, step: int) -> Array:
 
 
 @compiled
-def _common(words, ends, order, longest, common):
+def _common(words: Array, ends: Array, order: Array, longest: int, common: Array) -> None:
     for index in range(len(order)):
         length = 0
         if index > 0:
@@ -99,7 +117,7 @@ def _common(words, ends, order, longest, common):
 
 
 @compiled
-def _first(order, common, first):
+def _first(order: Array, common: Array, first: Array) -> None:
     longest = first.shape[1]
     current = np.zeros(longest, np.int32)
     for index in range(len(order)):

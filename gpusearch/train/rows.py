@@ -92,7 +92,7 @@ def table_rows(
 
 
 @compiled
-def _writable(words, writable, places, lengths, result):
+def _writable(words: Array, writable: Array, places: Array, lengths: Array, result: Array) -> None:
     for pair in range(len(places)):
         for place in range(places[pair], places[pair] + lengths[pair]):
             if not writable[words[place]]:
@@ -100,7 +100,7 @@ def _writable(words, writable, places, lengths, result):
 
 
 @compiled
-def write_probability(value, out, at):
+def write_probability(value: float, out: Array, at: int) -> int:
     """Write a number from 0 to 1 with six significant digits, as C's %g does; returns the place after it."""
     if value <= 0.0:
         out[at] = 48
@@ -129,14 +129,14 @@ def write_probability(value, out, at):
 
 
 @compiled
-def _write_separator(out, at):
+def _write_separator(out: Array, at: int) -> int:
     for i in range(len(_SEPARATOR)):
         out[at + i] = _SEPARATOR[i]
     return at + len(_SEPARATOR)
 
 
 @compiled
-def _write_phrase(words, data, offsets, place, length, out, at):
+def _write_phrase(words: Array, data: Array, offsets: Array, place: int, length: int, out: Array, at: int) -> int:
     for i in range(length):
         if i > 0:
             out[at] = 32
@@ -148,7 +148,7 @@ def _write_phrase(words, data, offsets, place, length, out, at):
 
 
 @compiled
-def _phrase_bytes(words, offsets, place, length):
+def _phrase_bytes(words: Array, offsets: Array, place: int, length: int) -> int:
     size = length
     for i in range(length):
         size += offsets[words[place + i] + 1] - offsets[words[place + i]]
@@ -157,22 +157,22 @@ def _phrase_bytes(words, offsets, place, length):
 
 @compiled
 def _write_rows(
-    row,
-    source,
-    source_data,
-    source_offsets,
-    target,
-    target_data,
-    target_offsets,
-    source_places,
-    target_places,
-    source_lengths,
-    target_lengths,
-    scores,
-    alignment,
-    counts,
-    out,
-):
+    row: int,
+    source: Array,
+    source_data: Array,
+    source_offsets: Array,
+    target: Array,
+    target_data: Array,
+    target_offsets: Array,
+    source_places: Array,
+    target_places: Array,
+    source_lengths: Array,
+    target_lengths: Array,
+    scores: Array,
+    alignment: Array,
+    counts: Array,
+    out: Array,
+) -> tuple[int, int]:
     """Write as many rows as there is room for; returns the next row and the bytes used."""
     at = 0
     fixed = 5 * len(_SEPARATOR) + _PER_NUMBER * (scores.shape[1] + counts.shape[1]) + _PER_POINT * 64

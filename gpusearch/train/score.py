@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,8 +10,8 @@ import numpy as np
 from gpusearch.train.corpus import Array
 from gpusearch.train.counting import Marginals, Pairs
 
-#: Columns of a phrase table as `phrase_scores` makes them, f being the source and e the target phrase.
-COLUMNS = ("p(f|e)", "lex(f|e)", "p(e|f)", "lex(e|f)")
+#: Columns of a phrase table in their order: p(f|e), lex(f|e), p(e|f), lex(e|f); f is the source, e the target phrase.
+COLUMNS = ("inverse_phrase", "inverse_lexical", "direct_phrase", "direct_lexical")
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Discounts:
     D_1 = 1 - 2 Y n_2 / n_1, D_2 = 2 - 3 Y n_3 / n_2, D_3+ = 3 - 4 Y n_4 / n_3.
     """
 
-    values: tuple[float, float, float]
+    values: Sequence[float]
     pairs: int
 
 
@@ -40,7 +41,7 @@ def estimate_discounts(counts_of_counts: Array) -> Discounts:
             discount = count - (count + 1) * scale * above / here if here and above else -1.0
             if 0.0 <= discount <= count:
                 values[count - 1] = discount
-    return Discounts((values[0], values[1], values[2]), pairs)
+    return Discounts(values, pairs)
 
 
 def phrase_probabilities(
@@ -55,8 +56,8 @@ def phrase_probabilities(
     where N_r(f) counts the pairs of f that occur r times, N(e) the pairs of e and N all pairs.
     """
     source_rows, target_rows = source.rows(pairs.source), target.rows(pairs.target)
-    inverse = _conditional(pairs.count, target, target_rows, source, source_rows, discounts)
-    direct = _conditional(pairs.count, source, source_rows, target, target_rows, discounts)
+    inverse = _conditional(pairs.occurrences, target, target_rows, source, source_rows, discounts)
+    direct = _conditional(pairs.occurrences, source, source_rows, target, target_rows, discounts)
     return inverse, direct
 
 

@@ -62,8 +62,10 @@ class Containment:
         for the source phrase, or look through the target sides of the marked sentences.
         """
         result = np.empty((len(pairs.source), 3), np.int64)
-        source_at, target_at = (np.divmod(keys.astype(np.int64), LONGEST) for keys in (pairs.source, pairs.target))
-        _contain(*self._source, *self._target, self._target_counts, *source_at, *target_at, result)
+        source_at, source_extra = np.divmod(pairs.source.astype(np.int64), LONGEST)
+        target_at, target_extra = np.divmod(pairs.target.astype(np.int64), LONGEST)
+        phrases = source_at, source_extra, target_at, target_extra
+        _contain(*self._source, *self._target, self._target_counts, *phrases, result)
         return result
 
 
@@ -79,7 +81,7 @@ def negative_log_p(counts: Array, sentence_pairs: int) -> Array:
 
 
 @compiled
-def _negative_log_p(counts, log_factorials):
+def _negative_log_p(counts: Array, log_factorials: Array) -> Array:
     total = len(log_factorials) - 1
     result = np.empty(len(counts))
     for row in range(len(counts)):
@@ -106,30 +108,30 @@ def _negative_log_p(counts, log_factorials):
     return result
 
 
-def _side(side: Side, index: PhraseIndex) -> tuple[Array, ...]:
+def _side(side: Side, index: PhraseIndex) -> tuple[Array, Array, Array, Array, Array]:
     sentence_of = np.repeat(np.arange(len(side), dtype=np.int32), side.lengths())
     return index.first, index.places, index.common, sentence_of, side.offsets
 
 
 @compiled
 def _contain(
-    source_first,
-    source_places,
-    source_common,
-    source_sentence,
-    source_offsets,
-    target_first,
-    target_places,
-    target_common,
-    target_sentence,
-    target_offsets,
-    target_counts,
-    source_at,
-    source_extra,
-    target_at,
-    target_extra,
-    result,
-):
+    source_first: Array,
+    source_places: Array,
+    source_common: Array,
+    source_sentence: Array,
+    source_offsets: Array,
+    target_first: Array,
+    target_places: Array,
+    target_common: Array,
+    target_sentence: Array,
+    target_offsets: Array,
+    target_counts: Array,
+    source_at: Array,
+    source_extra: Array,
+    target_at: Array,
+    target_extra: Array,
+    result: Array,
+) -> None:
     sentences = len(source_offsets) - 1
     marked = np.full(sentences, -1, np.int64)  # the pair for whose source phrase a sentence was marked last
     visited = np.full(sentences, -1, np.int64)

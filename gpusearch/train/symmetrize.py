@@ -41,7 +41,15 @@ def grow_diag_final_and(corpus: ParallelCorpus, source_of_target: Array, target_
 
 
 @compiled
-def _symmetrize(source_offsets, target_offsets, source_of_target, target_of_source, grid, offsets, points):
+def _symmetrize(
+    source_offsets: Array,
+    target_offsets: Array,
+    source_of_target: Array,
+    target_of_source: Array,
+    grid: Array,
+    offsets: Array,
+    points: Array,
+) -> int:
     count = 0
     for sentence in range(len(offsets) - 1):
         forward = source_of_target[target_offsets[sentence] : target_offsets[sentence + 1]]
@@ -59,7 +67,7 @@ def _symmetrize(source_offsets, target_offsets, source_of_target, target_of_sour
 
 
 @compiled
-def _grow(forward, backward, grid):
+def _grow(forward: Array, backward: Array, grid: Array) -> None:
     """Sets in `grid[target, source]` bit 1 and 2 for the points of either direction, bit 4 for the result."""
     source_aligned = np.zeros(len(backward), np.bool_)
     target_aligned = np.zeros(len(forward), np.bool_)

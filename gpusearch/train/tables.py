@@ -97,7 +97,7 @@ def write_tables(
         for chunk in chunks:
             written.pairs += len(chunk.source)
             task.advance(len(chunk.source))
-            pairs = _select(chunk, chunk.count >= min_count)
+            pairs = _select(chunk, chunk.occurrences >= min_count)
             written.rare += len(chunk.source) - len(pairs.source)
             if significant is not None:
                 kept = _select(pairs, significant(pairs))
@@ -114,7 +114,7 @@ def write_tables(
                 [
                     scorer.target.total[scorer.target.rows(pairs.target)],
                     scorer.source.total[scorer.source.rows(pairs.source)],
-                    pairs.count,
+                    pairs.occurrences,
                 ],
                 axis=1,
             )

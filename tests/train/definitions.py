@@ -19,7 +19,7 @@ def step(text: AlignedText, n: int, spans: tuple[int, int, int, int], neighbour:
     The points of that word decide: a step is monotone if it has the point beside the corner where source and
     target go on together, and not the opposite one; swap, the other way round; else by where its points lie.
     """
-    s1, s2, t1, t2 = spans
+    s1, s2, t1, _ = spans
     backward = neighbour < t1
     size = (len(text.source[n]), len(text.target[n]))
     points = set(text.points[n]) | {(-1, -1), size}  # the borders of the sentences count as aligned

@@ -137,7 +137,7 @@ def test_kneser_ney_lowers_rare_pairs_most(tmp_path: Path) -> None:
     text = random_text(np.random.default_rng(2), 60, words=15, vocabulary=5)
     plain, chunks = make_tables(text, tmp_path)
     smoothed, _ = make_tables(text, tmp_path, smoothed=True)
-    count = np.concatenate([chunk.count for chunk in chunks])
+    count = np.concatenate([chunk.occurrences for chunk in chunks])
     ratio = np.concatenate([smoothed.phrase_scores(c)[:, 2] / plain.phrase_scores(c)[:, 2] for c in chunks])
     means = [ratio[group].mean() for group in (count == 1, count == 2, count > 5)]
     assert means == sorted(means) and means[0] < 0.8 < means[2]
