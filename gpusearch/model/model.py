@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,18 @@ from gpusearch.errors import InputError
 from gpusearch.io.phrase_table import PhraseTable, read_phrase_table
 from gpusearch.kernels.records import LM_INFO, Language
 from gpusearch.model.backends import open_language_model
+from gpusearch.model.checks import check_option_range, check_shared_words, idle_columns
 from gpusearch.model.entries import best_first, make_entries, offsets_of, ranges
+from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.language_model import LanguageModel, join_language_models
-from gpusearch.model.weights import SCORE_UNITS, SUM_LIMIT, VALUE_UNITS, Features, make_features
+from gpusearch.model.weights import SCORE_UNITS, Features, make_features
 
 logger = logging.getLogger(__name__)
 
 Array = np.ndarray[Any, Any]
 
 # Option sets that the unit of temperature is measured on, at most; evenly spread over the table.
-_SAMPLED_SETS = 1 << 14
+_SAMPLED_SETS = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,10 @@ class TranslationTable:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What a translation is scored with, apart from features of the document."""
+    """What a translation is scored with, apart from features of the document.
+
+    A context manager that ends the processes of language models on the host.
+    """
 
     features: Features
     tables: tuple[TranslationTable, ...]
@@ -52,6 +58,18 @@ class Model:
     """Median standard deviation of an option set's isolated scores, 2^-40 nat: the unit of all temperatures."""
     warnings: tuple[str, ...] = ()
     """What is odd in the model but no fault; also logged when the model is made."""
+
+    def close(self) -> None:
+        """End the processes of language models that are asked in KenLM; without such, nothing."""
+        _close(self.language_models)
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
 
     def temperature(self, relative: float) -> float:
         """A temperature given in units of the model's own deviation, in nats."""
@@ -68,8 +86,14 @@ def load_model(config: Config) -> Model:
     pairs = [_read_table(table, config.text.unescape) for table in config.phrase_table]
     for table, read in zip(config.phrase_table, pairs, strict=True):
         check_weight_count(table.name, table.weights, read.columns)
-    language_models = [_read_language_model(language_model) for language_model in config.language_model]
-    return make_model(config, pairs, language_models)
+    language_models: list[LanguageModel] = []
+    try:
+        for language_model in config.language_model:
+            language_models.append(_read_language_model(language_model))
+        return make_model(config, pairs, language_models)
+    except BaseException:
+        _close(language_models)
+        raise
 
 
 def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Sequence[LanguageModel]) -> Model:
@@ -85,14 +109,14 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
     tables = []
     for table, read in zip(config.phrase_table, pairs, strict=True):
         check_weight_count(table.name, table.weights, read.columns)
-        _check_option_range(features, table.name, read)
+        check_option_range(features, table.name, read)
         words = list(read.target_vocabulary)
         lm_words = [np.asarray(model.index(words), np.int32) for model in language_models]
         for entry, language_model, known in zip(config.language_model, language_models, lm_words, strict=True):
-            _check_shared_words(table, entry, read, language_model, known)
+            check_shared_words(table, entry, read, language_model, known)
         tables.append(TranslationTable(table.name, read, table.table_limit, tuple(lm_words)))
     language = _joined(features, language_models)
-    warnings = tuple(_oddities(tables))
+    warnings = tuple(warning for table in tables for warning in idle_columns(table.name, table.pairs))
     for warning in warnings:
         logger.warning(warning)
     model = Model(features, tuple(tables), tuple(language_models), language, SCORE_UNITS, warnings)
@@ -112,6 +136,7 @@ def _read_table(table: PhraseTableConfig, unescape: bool) -> PhraseTable:
 def _read_language_model(config: LanguageModelConfig) -> LanguageModel:
     read = open_language_model(config)
     if config.order not in (None, read.order):
+        _close([read])
         raise InputError(
             f"{config.name} has another order than configured",
             path=config.path,
@@ -120,6 +145,12 @@ def _read_language_model(config: LanguageModelConfig) -> LanguageModel:
             hint="correct or leave out `order`",
         )
     return read
+
+
+def _close(language_models: Sequence[LanguageModel]) -> None:
+    for language_model in language_models:
+        if isinstance(language_model, HostLanguageModel):
+            language_model.pool.close()
 
 
 def _joined(features: Features, models: Sequence[LanguageModel]) -> Language:
@@ -133,54 +164,6 @@ def _joined(features: Features, models: Sequence[LanguageModel]) -> Language:
         tag=np.zeros(0, np.int64),
         state=np.zeros((0, 3), np.int32),
     )
-
-
-def _check_option_range(features: Features, name: str, pairs: PhraseTable) -> None:
-    """The weighted sum of one pair must fit, before pairs are compared by it."""
-    start, stop = features.groups[name]
-    largest = np.abs(pairs.log_scores).max(axis=0, initial=0).astype(np.float64) * VALUE_UNITS
-    weighted = largest * np.abs(features.integer_weights[start:stop])
-    if weighted.sum() >= SUM_LIMIT / 4:
-        worst = start + int(np.argmax(weighted))
-        raise InputError(
-            f"feature {features.names[worst]} may exceed the range of exact scores",
-            found=f"values up to {largest[worst - start] / VALUE_UNITS:.4g} with weight {features.weights[worst]:g}",
-            expected=f"weighted sums of a phrase below {SUM_LIMIT / 4 / SCORE_UNITS:.4g}",
-            hint="make the weights smaller, all by the same factor: the result stays the same",
-        )
-
-
-def _check_shared_words(
-    table: PhraseTableConfig,
-    entry: LanguageModelConfig,
-    pairs: PhraseTable,
-    language_model: LanguageModel,
-    known: Array,
-) -> None:
-    """A table and a language model without a common word are of different languages, or of different tokenisation."""
-    if len(known) == 0 or (known != language_model.unknown).any():
-        return
-    words = ", ".join(pairs.target_vocabulary[:5])
-    raise InputError(
-        f"{table.name} and {entry.name} share no word",
-        path=table.path,
-        found=f"target words such as {words}, all unknown to {entry.path}",
-        hint="are both of the target language, and tokenised, cased and escaped in the same way?",
-    )
-
-
-def _oddities(tables: Sequence[TranslationTable]) -> list[str]:
-    """Columns that say nothing: a weight on them moves no decision (need 20, complaint 2)."""
-    found = []
-    for table in tables:
-        scores = table.pairs.log_scores
-        if len(scores) < 2:
-            continue
-        for column, least, most in zip(table.pairs.columns, scores.min(axis=0), scores.max(axis=0), strict=True):
-            if least == most:
-                what = "0 (probability 1)" if most == 0 else f"{most:.6g} (ln)"
-                found.append(f"{table.name}: column {column} is {what} in all {len(scores)} rows")
-    return found
 
 
 def _deviation(model: Model) -> int:

@@ -140,6 +140,23 @@ SMALL = PlainModel(
 )
 
 
+def test_several_derivations_of_a_sentence_can_be_forced() -> None:
+    rows = [(("a",), (target,), [0.5]) for target in ("x", "y", "z", "v", "w")]
+    both = [PlainTable([0.5], 1, rows), PlainTable([0.5], 2, rows)]
+    forced = [(0, 1, ["z"]), (0, 1, ["w"]), (0, 1, ["x"]), (0, 1, ["none of them"])]
+    options = build_problem(loaded(PlainModel(both, [])), [[["a"]], [["a"]]], forced={(1, 0): forced}).options
+    assert [options.target(o) for o in options.in_span(0, 0, 1)] == [["x"], ["x"], ["y"]]
+    assert [(options.origin(o)[0], *options.target(o)) for o in options.in_span(1, 0, 1)] == [
+        (0, "x"),
+        (0, "z"),
+        (0, "w"),
+        (1, "x"),
+        (1, "y"),
+        (1, "z"),
+        (1, "w"),
+    ]
+
+
 def test_equal_scores_stand_in_the_order_of_the_table() -> None:
     options = build_problem(loaded(SMALL), [[["a"]]]).options
     assert [options.target(o) for o in options.in_span(0, 0, 1)] == [["x"], ["y"]]

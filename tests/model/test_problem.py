@@ -111,6 +111,11 @@ def test_no_derivation_has_larger_sums_than_the_bounds(plain: PlainModel, words:
         assert bound.tolist() == np.abs(problem.option_value.astype(np.int64)).max(axis=0).tolist()
 
 
+def test_a_value_that_its_words_cannot_share_evenly_is_rounded_up() -> None:
+    place, value = np.array([[0, 3, 0, 1]], np.int32), np.array([[-10]], np.int32)
+    assert largest_sums(np.array([3]), np.array([0, 1]), place, value).tolist() == [[12]]
+
+
 @given(plain=models(), words=phrases(SOURCE_WORDS, 1, 5), draw=st.sampled_from(["score", "uniform"]))
 def test_the_draw_table_of_a_span_is_that_of_its_isolated_scores(
     plain: PlainModel, words: tuple[str, ...], draw: str
@@ -184,8 +189,7 @@ def test_far_jumps_count_towards_the_range() -> None:
 def test_the_memory_estimate_is_exact_and_its_limit_holds(plain: PlainModel, texts: list) -> None:
     model = loaded(plain)
     batch = build_problem(model, texts)
-    arrays = batch.problem._replace(language=np.empty(0))
-    need = sum(array.nbytes for array in arrays)
+    need = sum(array.nbytes for array in batch.problem if isinstance(array, np.ndarray))
     assert problem_bytes(model, batch.units, find_spans(model, batch.options.sentences)) == need
     build_problem(model, texts, memory_limit=need)
     with pytest.raises(InputError, match="the documents do not fit the memory"):
