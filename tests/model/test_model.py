@@ -108,6 +108,23 @@ def test_another_order_than_configured_is_an_error(tmp_path: Path) -> None:
         load_model(config)
 
 
+def test_a_language_model_in_kenlm_ranks_options_as_the_own_table_does(tmp_path: Path) -> None:
+    pytest.importorskip("kenlm")
+    table = "a ||| x ||| 0.5 0.25\na ||| q x ||| 0.5 0.5\nb ||| x q ||| 0.25 0.5\n"
+    arpa = ARPA.replace("4\n", "4\nngram 2=1\n").replace("\n\\end", "\n\\2-grams:\n-0.25\t<unk> x\n\n\\end")
+    own = build_problem(load(tmp_path, table=table, arpa=arpa), [[["a", "b", "c"]]])
+    config = parse_config(
+        '[[phrase_table]]\npath = "table"\nweights = [0.5, 0.5]\n'
+        '[[language_model]]\npath = "lm.arpa"\nweight = 0.5\nbackend = "kenlm"\nbound_order = 1\n',
+        path=tmp_path / "model.toml",
+    )
+    with load_model(config) as model:
+        host = build_problem(model, [[["a", "b", "c"]]])
+    scores = [batch.options.entries.score[batch.options.entry] / 2**40 for batch in (own, host)]
+    np.testing.assert_allclose(*scores, atol=1e-5)
+    assert [own.options.target(o) for o in range(4)] == [host.options.target(o) for o in range(4)]
+
+
 def test_weights_with_which_a_phrase_could_overflow_are_an_error(tmp_path: Path) -> None:
     table = "".join(f"a ||| x ||| {' '.join(['0'] * 6)}\n" for _ in range(2)) + "b ||| y ||| 1 1 1 1 1 1\n"
     load(tmp_path, str([100.0] * 6), table)
