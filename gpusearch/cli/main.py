@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import decode, doctor, evaluate, score
+from gpusearch.cli import decode, doctor, evaluate, score, train
 from gpusearch.errors import GpusearchError
 
 INTERRUPTED = 130
@@ -51,6 +51,7 @@ app.command("decode")(decode.command)
 app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)
 app.command("score")(score.command)
+app.command("train")(train.command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
