@@ -217,7 +217,7 @@ class CudaDriver:
                 option=zeros(torch.int32, threads, words),
                 origin=zeros(torch.int32, threads, words),
                 mark=zeros(torch.int32, threads, words),
-                random=zeros(torch.int64, threads, RANDOM),
+                random=zeros(torch.int64, RANDOM),  # each thread has its own in local memory
                 memo_key=zeros(torch.int64, models, 1),
                 memo_value=zeros(torch.int64, models, 1),
             )
@@ -285,4 +285,4 @@ def _bytes(record: Any) -> int:
 
 def _scratch_bytes(problem: Problem) -> int:
     """Work space of one thread."""
-    return 12 * (int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1) + 8 * RANDOM
+    return 12 * (int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1)

@@ -1,0 +1,47 @@
+"""Every kernel compiles for compute capability 9.0 on a machine without a GPU, and fits into its registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gpusearch.kernels import cuda as kernels
+from profiling import registers
+
+
+@pytest.fixture(scope="module")
+def ptx() -> dict[str, str]:
+    return registers.compile_to_ptx()
+
+
+def test_every_kernel_has_a_signature() -> None:
+    assert set(registers.signatures()) == set(kernels.KERNELS)
+
+
+@pytest.mark.parametrize("kernel", kernels.KERNELS)
+def test_kernel_compiles_to_ptx(ptx: dict[str, str], kernel: Callable[..., None]) -> None:
+    """One entry, for sm_90, without calls into a runtime and without floating-point arithmetic."""
+    text = ptx[kernel.__name__]
+    assert text.count(".visible .entry") == 1
+    assert ".target sm_90" in text
+    assert ".extern" not in text
+    assert not [line for line in text.splitlines() if ".f32" in line or ".f64" in line]
+
+
+@pytest.mark.skipif(registers.ptxas() is None, reason="no ptxas in the environment")
+@pytest.mark.parametrize("kernel", kernels.KERNELS)
+def test_kernel_assembles_without_spills(ptx: dict[str, str], kernel: Callable[..., None]) -> None:
+    """Local memory holds the random stream (9 words) and nothing else."""
+    found = registers.usage(ptx[kernel.__name__])
+    assert 0 < found.registers <= 255
+    assert (found.spill_stores, found.spill_loads) == (0, 0)
+    assert found.stack <= 72
+
+
+def test_readme_has_the_table(repository: Path) -> None:
+    text = (repository / "kernels" / "README.md").read_text(encoding="utf-8")
+    inside = text.split(registers.BEGIN)[1].split(registers.END)[0]
+    for kernel in kernels.KERNELS:
+        assert f"`{kernel.__name__}`" in inside
