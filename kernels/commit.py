@@ -1,5 +1,6 @@
 """Writing an accepted proposal into the state, and computing a state from nothing."""
 
+from gpusearch.kernels.host import LENGTH, host_reach, on_host
 from gpusearch.kernels.judge import change_of_jumps, jump, lm_state_before, recall
 from gpusearch.kernels.language_model import lookup_bound, state_length
 from gpusearch.kernels.options import start_of, stop_of
@@ -175,7 +176,7 @@ def _renew_slack(problem, state, lane, sentence, first, last):
     slots = problem.sentence[sentence, SENTENCE_SLOT]
     reach = 0
     for model in range(language.info.shape[0]):
-        reach = max(reach, language.info[model, LM_ORDER] - 1)
+        reach = max(reach, language.info[model, LM_ORDER] - 1, host_reach(problem.host, model))
     start = first
     while start > 0 and state.place[lane, slots + start] + reach > state.place[lane, slots + first]:
         start -= 1
@@ -193,7 +194,7 @@ def slack(problem, state, model, lane, sentence, slot):
     slots = problem.sentence[sentence, SENTENCE_SLOT]
     places = problem.sentence[sentence, SENTENCE_PLACE]
     place = state.place[lane, slots + slot]
-    reach = language.info[model, LM_ORDER] - 1
+    reach = max(language.info[model, LM_ORDER] - 1, host_reach(problem.host, model))
     node = 0
     known = 0
     total = 0
@@ -208,11 +209,22 @@ def slack(problem, state, model, lane, sentence, slot):
             bound, node = lookup_bound(language, model, node, problem.target_word[model, target + j])
             total += bound - state.lm_value[lane, model, places + place + known]
             known += 1
-            if state_length(language, model, node) < known:
+            if not _may_reach(problem, state, model, lane, places + place + known - 1, node, known):
                 return total  # the context to the left of here no longer matters
             j += 1
         slot += 1
     return total
+
+
+@shared
+def _may_reach(problem, state, model, lane, place, node, known):
+    """Whether words in front of the last `known` ones may matter to what follows the word in `place`.
+
+    `node` is the state behind the known words where nothing stands in front of them.
+    """
+    if on_host(problem.host, model):
+        return state.lm_state[lane, model, place] & LENGTH >= known
+    return state_length(problem.language, model, node) >= known
 
 
 @shared

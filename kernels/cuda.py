@@ -13,28 +13,30 @@ import numpy as np
 from numba import cuda
 
 from gpusearch.kernels.commit import refresh
-from gpusearch.kernels.records import ACCEPTED, LIMIT_PAUSE, LIMIT_REJECTED, LIMIT_STEPS, Scratch
-from gpusearch.kernels.step import accept, propose, resting, start_monotone
+from gpusearch.kernels.docent import decides
+from gpusearch.kernels.records import LIMIT_PAUSE, LIMIT_REJECTED, LIMIT_STEPS, RANDOM, Scratch
+from gpusearch.kernels.step import propose, resting, settle, start_monotone
 from gpusearch.kernels.target import cuda_driver, interpreted, shared
 
 
 @shared
-def of_thread(scratch, row):
-    """One thread's part of the work space."""
+def of_thread(scratch, row, random):
+    """One thread's part of the work space. Its random stream stands in local memory: nothing else can point there."""
     return Scratch(
         scratch.option[row],
         scratch.origin[row],
         scratch.mark[row],
-        scratch.random[row],
+        random,
         scratch.memo_key,
         scratch.memo_value,
+        scratch.question,
     )
 
 
 def start_lanes(problem, search, state, scratch, lanes):
     """Random monotone translations in the lanes listed (int64[*]); one thread a lane."""
     problem, search, state = interpreted(problem), interpreted(search), interpreted(state)
-    mine = interpreted(of_thread(scratch, cuda.grid(1)))
+    mine = interpreted(of_thread(scratch, cuda.grid(1), cuda.local.array(RANDOM, np.int64)))
     for place in range(cuda.grid(1), lanes.shape[0], cuda.gridsize(1)):
         start_monotone(problem, search, state, mine, int(lanes[place]))
 
@@ -42,7 +44,7 @@ def start_lanes(problem, search, state, scratch, lanes):
 def refresh_lanes(problem, search, state, scratch, lanes):
     """Scores and LM states of the lanes listed (int64[*]), from their phrases; one thread a lane."""
     problem, search, state = interpreted(problem), interpreted(search), interpreted(state)
-    mine = interpreted(of_thread(scratch, cuda.grid(1)))
+    mine = interpreted(of_thread(scratch, cuda.grid(1), cuda.local.array(RANDOM, np.int64)))
     for place in range(cuda.grid(1), lanes.shape[0], cuda.gridsize(1)):
         refresh(problem, search, state, mine, int(lanes[place]))
 
@@ -51,9 +53,9 @@ def run_lanes(problem, search, state, scratch, lanes, steps):
     """At most `steps` steps in each of the lanes listed (int64[*]), until it rests; one block a lane."""
     tally = state.tally
     problem, search, state = interpreted(problem), interpreted(search), interpreted(state)
-    first_accepted = cuda.shared.array(1, np.int32)
+    decisive = cuda.shared.array(1, np.int32)
     thread = cuda.threadIdx.x
-    mine = interpreted(of_thread(scratch, cuda.grid(1)))
+    mine = interpreted(of_thread(scratch, cuda.grid(1), cuda.local.array(RANDOM, np.int64)))
     for place in range(cuda.blockIdx.x, lanes.shape[0], cuda.gridDim.x):
         lane = int(lanes[place])
         taken = 0
@@ -63,17 +65,17 @@ def run_lanes(problem, search, state, scratch, lanes, steps):
             many = min(many, state.limit[lane, LIMIT_PAUSE] - step)
             many = min(many, state.limit[lane, LIMIT_REJECTED] - state.rejected[lane])
             if thread == 0:
-                first_accepted[0] = many
+                decisive[0] = many
             cuda.syncthreads()
             stage = operation = local = first = replaced = count = 0
             if thread < many:
                 stage, operation, local, first, replaced, count = propose(
                     problem, search, state, mine, lane, step + thread
                 )
-                if stage == ACCEPTED:
-                    cuda.atomic.min(first_accepted, 0, thread)
+                if decides(search.docent, stage):
+                    cuda.atomic.min(decisive, 0, thread)
             cuda.syncthreads()
-            winner = int(first_accepted[0])
+            winner = int(decisive[0])
             if thread < many and thread <= winner:
                 cuda.atomic.add(tally, (lane, operation, stage), 1)
             if winner == many:  # none: there may be a thread of this number, which has judged nothing
@@ -81,9 +83,7 @@ def run_lanes(problem, search, state, scratch, lanes, steps):
                     state.step[lane] = step + many
                     state.rejected[lane] = state.rejected[lane] + many
             elif thread == winner:
-                state.step[lane] = step + winner + 1
-                state.rejected[lane] = 0
-                accept(problem, search, state, mine, lane, local, first, replaced, count)
+                settle(problem, search, state, mine, lane, step + winner, stage, local, first, replaced, count)
             taken += min(winner + 1, many)
             cuda.syncthreads()
 

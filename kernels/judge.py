@@ -6,6 +6,7 @@ trades its bound for its exact value. As soon as the total falls to the threshol
 et al. 2012, section 2.3, taken from phrases down to words).
 """
 
+from gpusearch.kernels.host import known_answer, on_host
 from gpusearch.kernels.language_model import lookup
 from gpusearch.kernels.operations import phrase
 from gpusearch.kernels.options import start_of, stop_of
@@ -21,6 +22,7 @@ from gpusearch.kernels.records import (
     LM_VOCABULARY,
     LM_WEIGHT,
     MOSES_CHECK,
+    OPEN,
     OPTION_BOUND,
     OPTION_SCORE,
     OPTION_TARGET,
@@ -29,6 +31,7 @@ from gpusearch.kernels.records import (
     SENTENCE_SLOT,
     SENTENCE_WORDS,
     TOO_FAR,
+    WAITING,
 )
 from gpusearch.kernels.target import shared
 
@@ -37,17 +40,28 @@ MULTIPLIER = 0x1E3779B97F4A7C15
 
 
 @shared
+def ask(problem, scratch, model, state, word):
+    """Value of a word in a state, and the state behind it; -1 where the host has yet to say it."""
+    if on_host(problem.host, model):
+        key = state * problem.language.info[model, LM_VOCABULARY] + word
+        return known_answer(problem.host, scratch.question, model, state, word, key)
+    return lookup(problem.language, model, state, word)
+
+
+@shared
 def recall(problem, scratch, model, state, word):
-    """`lookup` with a memo in front: the language models answer most questions more than once."""
+    """`ask` with a memo in front: the language models answer most questions more than once."""
     columns = scratch.memo_key.shape[1]
     if columns == 1:
-        return lookup(problem.language, model, state, word)
+        return ask(problem, scratch, model, state, word)
     key = state * problem.language.info[model, LM_VOCABULARY] + word
     column = ((key * MULTIPLIER) >> 40) & (columns - 1)
     if scratch.memo_key[model, column] == key:
         packed = scratch.memo_value[model, column]
         return packed >> 32, packed & 0x7FFFFFFF
-    value, following = lookup(problem.language, model, state, word)
+    value, following = ask(problem, scratch, model, state, word)
+    if following < 0:
+        return value, following
     scratch.memo_key[model, column] = key
     scratch.memo_value[model, column] = (value << 32) | following
     return value, following
@@ -108,6 +122,17 @@ def lm_state_before(problem, state, model, lane, sentence, place):
 @shared
 def judge(problem, search, state, scratch, lane, sentence, first, replaced, count, threshold):
     """(stage that the proposal reaches, exact change of the score where it is accepted)."""
+    stage, total = bound_change(problem, search, state, scratch, lane, sentence, first, replaced, count)
+    if stage == TOO_FAR:
+        return TOO_FAR, 0
+    if total <= threshold:
+        return BELOW_BOUND, 0
+    return exact_change(problem, search, state, scratch, lane, sentence, first, replaced, count, threshold, total)
+
+
+@shared
+def bound_change(problem, search, state, scratch, lane, sentence, first, replaced, count):
+    """(OPEN, upper bound of the change of the score), without a look at a language model; or TOO_FAR."""
     slots = problem.sentence[sentence, SENTENCE_SLOT] + first
     total = 0
     if not (count == 1 and replaced == 1 and same_span(problem, scratch.option[0], state.option[lane, slots])):
@@ -129,11 +154,21 @@ def judge(problem, search, state, scratch, lane, sentence, first, replaced, coun
             if origin != kept:
                 total += state.slack[lane, slots - first + origin]
         kept = origin + 1 if origin >= 0 else -1
-    total += state.slack[lane, slots + replaced]
-    if total <= threshold:
-        return BELOW_BOUND, 0
+    return OPEN, total + state.slack[lane, slots + replaced]
+
+
+@shared
+def exact_change(problem, search, state, scratch, lane, sentence, first, replaced, count, threshold, total):
+    """(ACCEPTED, exact change) where that is above the threshold; `total` is its bound, from `bound_change`.
+
+    Else BELOW_SCORE or TOO_FAR; WAITING, with ``scratch.question`` set, where the host must be asked first.
+    """
     for model in range(problem.language.info.shape[0]):
-        total = score_words(problem, state, scratch, model, lane, sentence, first, replaced, count, threshold, total)
+        total, waits = score_words(
+            problem, state, scratch, model, lane, sentence, first, replaced, count, threshold, total
+        )
+        if waits:
+            return WAITING, 0
         if total <= threshold:
             return BELOW_SCORE, 0
     if search.number[MOSES_CHECK] and not within_reach(
@@ -152,6 +187,7 @@ def same_span(problem, option, other):
 def score_words(problem, state, scratch, model, lane, sentence, first, replaced, count, threshold, total):
     """Trade the bounds of one language model for its exact values, from the left; stop at the threshold.
 
+    Returns the new total, and whether the host must be asked before it can be known.
     Slack is that of all language models, so only the last of them takes it off.
     """
     language = problem.language
@@ -172,14 +208,16 @@ def score_words(problem, state, scratch, model, lane, sentence, first, replaced,
             slack = 0
             settled = False
             if total <= threshold:
-                return total
+                return total, False
         if origin < 0:
             target = problem.option_place[option, OPTION_TARGET]
             for j in range(words):
                 value, node = recall(problem, scratch, model, node, problem.target_word[model, target + j])
+                if node < 0:
+                    return total, True
                 total += weight * (value - problem.word_bound[model, target + j])
                 if total <= threshold:
-                    return total
+                    return total, False
             kept = -1
             continue
         place = state.place[lane, slots + origin]
@@ -191,22 +229,24 @@ def score_words(problem, state, scratch, model, lane, sentence, first, replaced,
         while j < words and not settled:
             target = problem.option_place[option, OPTION_TARGET]
             value, node = recall(problem, scratch, model, node, problem.target_word[model, target + j])
+            if node < 0:
+                return total, True
             total += weight * (value - state.lm_value[lane, model, places + place + j])
             settled = node == state.lm_state[lane, model, places + place + j]
             j += 1
             if total <= threshold:
-                return total
+                return total, False
         if settled:
             total -= slack
             slack = 0
             if words > 0:
                 node = state.lm_state[lane, model, places + place + words - 1]
             if total <= threshold:
-                return total
+                return total, False
         kept = origin + 1
     total -= slack
     if total <= threshold:
-        return total
+        return total, False
 
     # Behind the window: the words are the old ones, up to the first old state.
     slot = first + replaced
@@ -223,9 +263,11 @@ def score_words(problem, state, scratch, model, lane, sentence, first, replaced,
             if option >= 0:
                 word = problem.target_word[model, problem.option_place[option, OPTION_TARGET] + j]
             value, node = recall(problem, scratch, model, node, word)
+            if node < 0:
+                return total, True
             total += weight * (value - state.lm_value[lane, model, places + place])
             if total <= threshold:
-                return total
+                return total, False
             settled = node == state.lm_state[lane, model, places + place]
             place += 1
             j += 1
@@ -234,7 +276,7 @@ def score_words(problem, state, scratch, model, lane, sentence, first, replaced,
         slot += 1
     if last:
         total -= state.slack[lane, slots + first + replaced]
-    return total
+    return total, False
 
 
 @shared

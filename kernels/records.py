@@ -40,6 +40,25 @@ class Language(NamedTuple):
     state: Array  # int32[Q, 3]: suffix (the state without its oldest word), backoff, extreme sum of longer backoffs
 
 
+# Columns of Host.info. A state's low bits hold the words of the n-gram behind it (see Host).
+HOST_FIRST, HOST_PLACES, HOST_REACH = range(3)
+HOST_COLUMNS = 3
+HOST_LENGTH_BITS = 4
+
+
+class Host(NamedTuple):
+    """What language models on the host have answered so far: a hash table that grows between launches.
+
+    The host numbers the states of such a model as it meets them: ``number << HOST_LENGTH_BITS | length``, where the
+    last `length` words are all that may matter to what follows. Number 0 is the empty state. The model's rows in
+    `Language` then hold upper bounds only (lower: negative weight), those of a smaller model; ``info[m, LM_BEGIN]``
+    there is a state of the host's.
+    """
+
+    info: Array  # int64[M, 3]: first place of the model's table, places (0: the model is not on the host), order - 1
+    answer: Array  # int64[A, 2]: key = state * vocabulary + word (-1: empty), value << 32 | next state; open addressing
+
+
 # Columns of Problem.unit, .sentence, .option_place, .option_score.
 UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = range(7)
 UNIT_COLUMNS = 7
@@ -80,6 +99,8 @@ class Problem(NamedTuple):
     # int32[M, T]: bound of the word's LM value given the words of the option before it
     word_bound: Array
     language: Language
+    # (): no language model is on the host
+    host: Host | tuple[()] = ()
 
 
 # Indices of Search.number.
@@ -91,6 +112,8 @@ OPERATIONS = 8
 # How far a proposal came: columns of the tallies.
 EMPTY, TOO_FAR, BELOW_BOUND, BELOW_SCORE, ACCEPTED = range(5)
 STAGES = 5
+# Not decided yet: a language model on the host must be asked first; all that was looked at is above the threshold.
+WAITING, OPEN = 5, 6
 # Columns of State.limit.
 LIMIT_STEPS, LIMIT_REJECTED, LIMIT_SCORE, LIMIT_PAUSE = range(4)
 LIMITS = 4
@@ -100,17 +123,30 @@ DECAYS = 6
 LONGEST_DRAW = 64
 
 
+# Consecutive rejections of a chain that found nothing to propose and was given up.
+GIVEN_UP = (1 << 63) - 1
+
+
+class Docent(NamedTuple):
+    """Proposals are drawn as Docent draws them (docent.py)."""
+
+    draws: Array  # int64[1]: draws of a step that come to nothing before a chain is given up
+
+
 class Search(NamedTuple):
     """What the user chose, as integers."""
 
     # int64[NUMBERS]: longest option in source words; distortion limit; distortion weight (2^-40 nat a position);
-    # whether the first jump counts; whether Moses' second distortion check is made; option values K'; probability (2^-32) that
+    # whether the first jump counts; whether Moses' second distortion check is made; option values K'; probability
+    # (2^-32) that
     # two neighbours of a new segmentation change places; that a move goes to the right
     number: Array
     # int64[OPERATIONS]: probabilities of the operations, summed, in 2^-32; the last is 2^32
     operation: Array
     # int64[DECAYS, LONGEST_DRAW + 1]: decay^k in 2^-32, of each geometric draw
     survival: Array
+    # (): our own proposals
+    docent: Docent | tuple[()] = ()
 
 
 class State(NamedTuple):
@@ -143,6 +179,8 @@ class Scratch(NamedTuple):
     random: Array  # int64[RANDOM]: the random stream of a step (random.py)
     memo_key: Array  # int64[M, memo]: recent LM look-ups, direct-mapped; one column: no memo
     memo_value: Array  # int64[M, memo]
+    # int64[3] where a language model is on the host: what it is to be asked: model, state, word (model -1: nothing)
+    question: Array = ()
 
 
 RANDOM = 9

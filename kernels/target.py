@@ -11,10 +11,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, wraps
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.extending import overload
@@ -30,6 +30,25 @@ def shared(function: Function) -> Function:
     """Register a plain function for every compiled target; the function itself stays what it was."""
     overload(function, target="generic", strict=False, jit_options=OPTIONS)(lambda *_: function)
     return function
+
+
+def optional(absent: Callable[..., Any]) -> Callable[[Function], Function]:
+    """`shared` for a function whose first argument may be (), a record that is not there: then `absent` is it.
+
+    Which of them is known when a driver is compiled: what is not there costs nothing.
+    """
+
+    def register(function: Function) -> Function:
+        @wraps(function)
+        def chosen(record: Any, *arguments: Any) -> Any:
+            return (function if record else absent)(record, *arguments)
+
+        overload(chosen, target="generic", strict=False, jit_options=OPTIONS)(
+            lambda record, *_: function if len(record) else absent
+        )
+        return cast(Function, chosen)
+
+    return register
 
 
 @cache
