@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -96,6 +97,7 @@ def _align_direction(
     report: Connection, aligner: str, seed: int, source_folder: Path, target_folder: Path, result: Path
 ) -> None:
     """Align each target word with a source word or none; the work of one process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's: it ends this process
     os.environ["OMP_NUM_THREADS"] = "1"  # read when the library is loaded
     source, target = Side.load(source_folder), Side.load(target_folder)
     model = _trained(aligner, seed, source, target, report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -64,6 +65,9 @@ class TrainOptions:
         _within("order of the language model", self.order, 2, 9)
         if self.significance is not None:
             threshold(self.significance, 1)
+        _one_of("tool for language models", self.lm_tool, ("own", "lmplz"))
+        if self.lm_tool == "lmplz" and shutil.which("lmplz") is None:
+            raise InputError("lmplz is not on the PATH", hint="install KenLM's programs, or leave --lm-tool out")
 
 
 def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:

@@ -20,12 +20,12 @@ from gpusearch.config import (
     to_toml,
 )
 from gpusearch.errors import InputError
-from gpusearch.io.files import open_bytes
+from gpusearch.io.files import read_blocks
 from gpusearch.progress import SILENT, Progress
 from gpusearch.train.options import TrainOptions
 from gpusearch.train.reordering import MODELS, model_type
 from gpusearch.train.score import COLUMNS
-from gpusearch.train.stages import Facts, Stages, working_folder, write_json
+from gpusearch.train.stages import Facts, Stages, working_folder, working_place, write_json
 from gpusearch.train.text import settle_text
 from gpusearch.train.work import Work
 
@@ -68,26 +68,24 @@ def train(
     output = Path(os.path.abspath(output))
     if not overwrite and output.exists() and not (output.is_dir() and not any(output.iterdir())):
         raise InputError("the output exists", path=output, hint="name another folder, or give --overwrite")
-    inputs = [Path(path) for path in (source, target, *options.lm_text)]
-    inputs += [options.alignment] if options.alignment else []
+    model = working_place(output) / "model"
+    text = settle_text(
+        [source, target],
+        tokenizer=options.tokenizer,
+        languages=[options.source_language, options.target_language],
+        truecase=options.truecase,
+        lowercase=options.lowercase,
+        folder=model,
+    )
     plan = {
         "gpusearch": gpusearch.__version__,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in _PACKAGES},
         "settings": {key: _plain(value) for key, value in asdict(options).items()},
-        "input": [{"name": path.name, "blake2b": _digest(path)} for path in inputs],
+        "input": _inspect(source, target, options),
     }
     with working_folder(output, plan) as folder:
-        model = folder / "model"
         model.mkdir(exist_ok=True)
-        text = settle_text(
-            [source, target],
-            tokenizer=options.tokenizer,
-            languages=[options.source_language, options.target_language],
-            truecase=options.truecase,
-            lowercase=options.lowercase,
-            folder=model,
-        )
         stages = Stages(folder)
         work = Work(folder, model, text, options, threads or len(os.sched_getaffinity(0)), memory, progress)
         work.run(stages, source, target)
@@ -135,12 +133,28 @@ def _put(model: Path, output: Path, replaced: Path) -> None:
     model.rename(output)
 
 
-def _digest(path: Path) -> str:
-    digest = blake2b(digest_size=16)
-    with open_bytes(path) as stream:
-        while block := stream.read(1 << 20):
+def _inspect(source: Path, target: Path, options: TrainOptions) -> list[Facts]:
+    """Name, lines and hash of each input; the parallel ones must have equally many lines."""
+    parallel = [source, target, *([options.alignment] if options.alignment else [])]
+    facts = []
+    for path in (*parallel, *options.lm_text):
+        digest, lines = blake2b(digest_size=16), 0
+        ended = True
+        for block in read_blocks(path):
             digest.update(block)
-    return digest.hexdigest()
+            lines += block.count(b"\n")
+            ended = block.endswith(b"\n")
+        lines += not ended
+        facts.append({"name": path.name, "lines": lines, "blake2b": digest.hexdigest()})
+    for path, fact in zip(parallel, facts, strict=False):
+        if fact["lines"] != facts[0]["lines"]:
+            raise InputError(
+                "not as many lines as the source text has",
+                path=path,
+                found=fact["lines"],
+                expected=f"{facts[0]['lines']} as in {source}",
+            )
+    return facts
 
 
 def _plain(value: Any) -> Any:

@@ -87,6 +87,11 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def working_place(output: Path) -> Path:
+    """Where :func:`working_folder` puts its folder."""
+    return output.with_name(f".{output.name}.partial")
+
+
 @contextmanager
 def working_folder(output: Path, plan: Facts) -> Iterator[Path]:
     """A hidden folder beside `output` for the stages of `plan`, kept if the block fails, removed if it succeeds.
@@ -96,7 +101,7 @@ def working_folder(output: Path, plan: Facts) -> Iterator[Path]:
     Raises:
         InputError: another process works on the same output, or the place cannot be written to.
     """
-    folder = output.with_name(f".{output.name}.partial")
+    folder = working_place(output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = open(folder / "lock", "wb")  # noqa: SIM115 (closed below; only the opening belongs in the try)
