@@ -26,6 +26,9 @@ from gpusearch.kernels.records import (
     SENTENCE_SLOT,
     SENTENCE_WORDS,
     SWAP_DISTANCE,
+    UNIT_FIRST_WORD,
+    UNIT_SENTENCES,
+    UNIT_WORDS,
 )
 from gpusearch.kernels.target import shared
 
@@ -37,6 +40,53 @@ TRIES = 8
 def phrase(problem, state, lane, sentence, slot):
     """The option in a slot of a sentence."""
     return state.option[lane, problem.sentence[sentence, SENTENCE_SLOT] + slot]
+
+
+@shared
+def draw_sentence(problem, random, unit):
+    """A sentence of a unit, counted within it, in proportion to its source words."""
+    if problem.unit[unit, UNIT_SENTENCES] == 1:
+        return 0
+    return problem.word[problem.unit[unit, UNIT_FIRST_WORD] + uniform(random, problem.unit[unit, UNIT_WORDS])] + 0
+
+
+@shared
+def draw_operation(search, random):
+    """An operation by its share."""
+    word = next_word(random)
+    operation = 0
+    while word >= search.operation[operation]:
+        operation += 1
+    return operation
+
+
+@shared
+def trim(problem, state, scratch, lane, sentence, first, replaced, count):
+    """Cut off what a proposal shares with the state at its ends; a first slot of -1 where nothing is left."""
+    same = 0
+    while (
+        same < replaced
+        and same < count
+        and scratch.option[same] == phrase(problem, state, lane, sentence, first + same)
+    ):
+        same += 1
+    if same == replaced and same == count:
+        return -1, 0, 0
+    if same > 0:
+        first += same
+        replaced -= same
+        count -= same
+        for k in range(count):
+            scratch.option[k] = scratch.option[same + k]
+            scratch.origin[k] = scratch.origin[same + k]
+    while (
+        replaced > 0
+        and count > 0
+        and scratch.option[count - 1] == phrase(problem, state, lane, sentence, first + replaced - 1)
+    ):
+        replaced -= 1
+        count -= 1
+    return first, replaced, count
 
 
 @shared
@@ -125,21 +175,27 @@ def linearise(problem, search, state, scratch, lane, sentence, phrases):
     for _ in range(TRIES):
         block = 1 + truncated_geometric(scratch.random, search.survival, LINEARISE_BLOCK, phrases - 1)
         first = uniform(scratch.random, phrases - block + 1)
-        moved = False
-        for k in range(block):  # insertion sort: blocks are short, or sorted but for a few
-            keep(problem, state, scratch, lane, sentence, first + k, k)
-            start = start_of(problem, scratch.option[k])
-            place = k
-            while place > 0 and start_of(problem, scratch.option[place - 1]) > start:
-                scratch.option[place] = scratch.option[place - 1]
-                scratch.origin[place] = scratch.origin[place - 1]
-                place -= 1
-            if place < k:
-                moved = True
-                keep(problem, state, scratch, lane, sentence, first + k, place)
-        if moved:
+        if linearise_block(problem, state, scratch, lane, sentence, first, block):
             return first, block, block
     return -1, 0, 0
+
+
+@shared
+def linearise_block(problem, state, scratch, lane, sentence, first, block):
+    """Put the phrases of a block in, in the order of the source; returns whether it differs from the present one."""
+    moved = False
+    for k in range(block):  # insertion sort: blocks are short, or sorted but for a few
+        keep(problem, state, scratch, lane, sentence, first + k, k)
+        start = start_of(problem, scratch.option[k])
+        place = k
+        while place > 0 and start_of(problem, scratch.option[place - 1]) > start:
+            scratch.option[place] = scratch.option[place - 1]
+            scratch.origin[place] = scratch.origin[place - 1]
+            place -= 1
+        if place < k:
+            moved = True
+            keep(problem, state, scratch, lane, sentence, first + k, place)
+    return moved
 
 
 @shared

@@ -1,24 +1,27 @@
 """One step of a chain: draw, judge, commit; and the chain itself."""
 
 from gpusearch.kernels.commit import commit, refresh
+from gpusearch.kernels.docent import cover_sentence, decides, draw_as_docent, threshold
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import (
     change,
+    draw_operation,
+    draw_sentence,
     insertion,
     linearise,
     move,
     permute,
-    phrase,
     resegment,
     split_and_swap,
     swap,
+    trim,
 )
-from gpusearch.kernels.options import cover
-from gpusearch.kernels.philox import INITIAL, PROPOSAL, next_word, open_stream, uniform
+from gpusearch.kernels.philox import INITIAL, PROPOSAL, open_stream
 from gpusearch.kernels.records import (
     ACCEPTED,
     CHANGE,
     EMPTY,
+    GIVEN_UP,
     INSERTION,
     LIMIT_PAUSE,
     LIMIT_REJECTED,
@@ -32,13 +35,11 @@ from gpusearch.kernels.records import (
     SENTENCE_WORDS,
     SWAP,
     UNIT_FIRST_SENTENCE,
-    UNIT_FIRST_WORD,
     UNIT_KEY_HIGH,
     UNIT_KEY_LOW,
     UNIT_SENTENCES,
-    UNIT_WORDS,
 )
-from gpusearch.kernels.target import shared
+from gpusearch.kernels.target import optional, shared
 
 
 @shared
@@ -48,22 +49,21 @@ def draw(problem, search, state, scratch, lane, step):
     The first slot is -1 where the draw is empty. What the proposal shares with the state at either end is cut off.
     """
     unit = state.unit[lane]
-    random = scratch.random
     open_stream(
-        random,
+        scratch.random,
         problem.unit[unit, UNIT_KEY_LOW],
         problem.unit[unit, UNIT_KEY_HIGH],
         step,
         state.chain[lane],
         PROPOSAL,
     )
-    local = 0
-    if problem.unit[unit, UNIT_SENTENCES] > 1:
-        local = problem.word[problem.unit[unit, UNIT_FIRST_WORD] + uniform(random, problem.unit[unit, UNIT_WORDS])]
-    word = next_word(random)
-    operation = 0
-    while word >= search.operation[operation]:
-        operation += 1
+    return draw_proposal(search.docent, problem, search, state, scratch, lane)
+
+
+def _draw_as_we_do(docent, problem, search, state, scratch, lane):
+    unit = state.unit[lane]
+    local = draw_sentence(problem, scratch.random, unit)
+    operation = draw_operation(search, scratch.random)
     sentence = problem.unit[unit, UNIT_FIRST_SENTENCE] + local
     phrases = state.length[lane, local]
     if operation == CHANGE:
@@ -87,33 +87,10 @@ def draw(problem, search, state, scratch, lane, step):
     return operation, local, first, replaced, count
 
 
-@shared
-def trim(problem, state, scratch, lane, sentence, first, replaced, count):
-    """Cut off what a proposal shares with the state at its ends; a first slot of -1 where nothing is left."""
-    same = 0
-    while (
-        same < replaced
-        and same < count
-        and scratch.option[same] == phrase(problem, state, lane, sentence, first + same)
-    ):
-        same += 1
-    if same == replaced and same == count:
-        return -1, 0, 0
-    if same > 0:
-        first += same
-        replaced -= same
-        count -= same
-        for k in range(count):
-            scratch.option[k] = scratch.option[same + k]
-            scratch.origin[k] = scratch.origin[same + k]
-    while (
-        replaced > 0
-        and count > 0
-        and scratch.option[count - 1] == phrase(problem, state, lane, sentence, first + replaced - 1)
-    ):
-        replaced -= 1
-        count -= 1
-    return first, replaced, count
+@optional(_draw_as_we_do)
+def draw_proposal(docent, problem, search, state, scratch, lane):
+    """A proposal from the open stream: ours, or with the record `docent` Docent's."""
+    return draw_as_docent(docent, problem, search, state, scratch, lane)
 
 
 @shared
@@ -127,7 +104,8 @@ def propose(problem, search, state, scratch, lane, step):
     stage = EMPTY
     if first >= 0:
         sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
-        stage, _ = judge(problem, search, state, scratch, lane, sentence, first, replaced, count, 0)
+        least = threshold(search.docent)
+        stage, _ = judge(problem, search, state, scratch, lane, sentence, first, replaced, count, least)
     return stage, operation, local, first, replaced, count
 
 
@@ -139,21 +117,47 @@ def accept(problem, search, state, scratch, lane, local, first, replaced, count)
 
 
 @shared
-def advance(problem, search, state, scratch, lane):
-    """One step of hill climbing: a proposal that scores higher is taken (Hardmeier et al. 2012, algorithm 1)."""
-    stage, operation, local, first, replaced, count = propose(problem, search, state, scratch, lane, state.step[lane])
-    state.tally[lane, operation, stage] = state.tally[lane, operation, stage] + 1
-    state.step[lane] = state.step[lane] + 1
+def settle(problem, search, state, scratch, lane, step, stage, local, first, replaced, count):
+    """Write down what becomes of the proposal of a step that decides; none before it was accepted."""
     if stage == ACCEPTED:
+        state.step[lane] = step + 1
         state.rejected[lane] = 0
         accept(problem, search, state, scratch, lane, local, first, replaced, count)
     else:
+        state.step[lane] = step
+        state.rejected[lane] = GIVEN_UP
+
+
+@shared
+def advance(problem, search, state, scratch, lane):
+    """One step of hill climbing: a proposal that scores higher is taken (Hardmeier et al. 2012, algorithm 1)."""
+    step = state.step[lane]
+    stage, operation, local, first, replaced, count = propose(problem, search, state, scratch, lane, step)
+    conclude(problem, search, state, scratch, lane, stage, operation, local, first, replaced, count)
+
+
+@shared
+def conclude(problem, search, state, scratch, lane, stage, operation, local, first, replaced, count):
+    """End a step whose proposal has come to `stage`: count it, and commit it where it is accepted."""
+    step = state.step[lane]
+    state.tally[lane, operation, stage] = state.tally[lane, operation, stage] + 1
+    if decides(search.docent, stage):
+        settle(problem, search, state, scratch, lane, step, stage, local, first, replaced, count)
+    else:
+        state.step[lane] = step + 1
         state.rejected[lane] = state.rejected[lane] + 1
 
 
 @shared
 def start_monotone(problem, search, state, scratch, lane):
     """A random translation in source order, every sentence covered from left to right (sec. 2.4)."""
+    draw_monotone(problem, search, state, scratch, lane)
+    refresh(problem, search, state, scratch, lane)
+
+
+@shared
+def draw_monotone(problem, search, state, scratch, lane):
+    """The phrases of `start_monotone`; what follows from them is left to `refresh`."""
     unit = state.unit[lane]
     open_stream(
         scratch.random,
@@ -166,11 +170,11 @@ def start_monotone(problem, search, state, scratch, lane):
     for local in range(problem.unit[unit, UNIT_SENTENCES]):
         sentence = problem.unit[unit, UNIT_FIRST_SENTENCE] + local
         slots = problem.sentence[sentence, SENTENCE_SLOT]
-        count = cover(problem, search, scratch, sentence, 0, problem.sentence[sentence, SENTENCE_WORDS], 0)
+        words = problem.sentence[sentence, SENTENCE_WORDS]
+        count = cover_sentence(search.docent, problem, search, scratch, sentence, words)
         for slot in range(count):
             state.option[lane, slots + slot] = scratch.option[slot]
         state.length[lane, local] = count
-    refresh(problem, search, state, scratch, lane)
 
 
 @shared

@@ -67,6 +67,7 @@ class PlainSettings:
     distortion_limit: int = 6
     distortion_check: str = "jump"
     first_jump: bool = True
+    compat: str = "none"
 
 
 def random_settings(seed: int) -> PlainSettings:

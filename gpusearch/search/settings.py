@@ -26,6 +26,7 @@ from gpusearch.kernels.records import (
     SWAP_DISTANCE,
     VALUE_BITS,
     VALUES,
+    Docent,
     Search,
 )
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:  # kernels are tried out on machines that lack what reads conf
     from gpusearch.config.search import OperationsConfig, SearchConfig
 
 ONE = 1 << 32
+# Draws that come to nothing before Docent gives a document up.
+DOCENT_DRAWS = 100
 NO_LIMIT = np.iinfo(np.int32).max
 
 
@@ -54,7 +57,8 @@ def make_search(config: SearchConfig, *, longest: int, values: int, distortion_w
     number[VALUES] = values
     number[RESEGMENT_SWAP] = round(config.operations.resegment_swap * ONE)
     number[RIGHT_MOVE] = round(config.operations.move_right * ONE)
-    return Search(number, _operation(config.operations), _survival(config.operations))
+    docent = Docent(np.array([DOCENT_DRAWS])) if config.compat == "docent" else ()
+    return Search(number, _operation(config.operations), _survival(config.operations), docent)
 
 
 def _operation(operations: OperationsConfig) -> NDArray[np.int64]:
