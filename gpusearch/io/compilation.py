@@ -24,18 +24,22 @@ _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
 @cache
-def _cache_folder(chosen: str) -> str:
-    """Numba hashes the file of a kernel, not those of its helpers: the folder's name stands for all of them."""
+def _cache_folder(chosen: str, folder: Path) -> str:
+    """Numba hashes the file of a kernel, not those of its helpers: the folder's name stands for all of them.
+
+    These are the readers' files and, for a kernel of another package, the files beside it.
+    """
+    beside = sorted(folder.glob("*.py")) if folder != _FOLDER else []
     sources = hashlib.blake2b(digest_size=8)
-    for name in _SOURCES:
-        sources.update((_FOLDER / name).read_bytes())
+    for path in (*(_FOLDER / name for name in _SOURCES), *beside):
+        sources.update(path.read_bytes())
     return str((Path(chosen) if chosen else _FOLDER / "__pycache__") / f"readers-{sources.hexdigest()}")
 
 
 def compiled(function: Function) -> Function:
     """Compile for the CPU, without the GIL; kept on disk where there is a folder to keep it in."""
     chosen = _config.CACHE_DIR
-    _config.CACHE_DIR = _cache_folder(chosen)
+    _config.CACHE_DIR = _cache_folder(chosen, Path(function.__code__.co_filename).parent)
     try:
         kernel: Function = _njit(cache=True, **_OPTIONS)(function)
     except RuntimeError:  # Numba found no folder that can be written to

@@ -22,7 +22,7 @@ from gpusearch.train.extract import Occurrences
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_ROWS = 1 << 22  # read back at a time
+_ROWS = 1 << 20  # read back at a time
 
 
 class Pairs(NamedTuple):

@@ -46,6 +46,13 @@ def test_changed_source_has_another_cache(tmp_path: Path, monkeypatch: pytest.Mo
     assert cache_path(compiled(add_one)) != first
 
 
+def test_a_helper_beside_a_kernel_of_another_package_counts(tmp_path: Path) -> None:
+    folder = compilation._cache_folder.__wrapped__
+    first = folder("", tmp_path)
+    (tmp_path / "helper.py").write_text("# helper\n")
+    assert folder("", tmp_path) != first
+
+
 def test_folder_that_the_user_chose_for_numba_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     kernel = compiled(add_one)
