@@ -21,7 +21,7 @@ class OperationsConfig(Group):
 
     change: Share = Field(80.0, description="share of change-phrase-translation: another option of the same span")
     swap: Share = Field(40.0, description="share of swap-phrases: two phrases change places")
-    resegment: Share = Field(136.0, description="share of resegment: a block gets another segmentation")
+    resegment: Share = Field(300.0, description="share of resegment: a block gets another segmentation")
     permute: Share = Field(0.0, description="share of permute-phrases: a block in random order")
     linearise: Share = Field(0.0, description="share of linearise-phrases: a block in source order")
     move: Share = Field(0.0, description="share of move-phrases: a block goes to another place")
@@ -81,10 +81,12 @@ class SearchConfig(Group):
         "score", description="options drawn by their isolated score, or uniformly as in the paper"
     )
     option_temperature: float = Field(
-        0.4, gt=0, description="temperature of option_draw = score, in deviations of an option set's scores"
+        0.5, gt=0, description="temperature of option_draw = score, in deviations of an option set's scores"
     )
     option_uniform: float = Field(0.1, ge=0, le=1, description="part of option_draw = score drawn uniformly")
-    compat: Literal["none", "docent"] = Field("none", description="docent: the proposal distributions of Docent")
+    compat: Literal["none", "docent"] = Field(
+        "none", description="docent: draw proposals as Docent does, options uniformly, whole documents as units"
+    )
     threads: int | None = Field(None, ge=1, description="threads of the CPU; all cores where not given")
     device: Literal["auto", "cpu", "cuda"] = Field("auto", description="auto: a GPU where there is one")
     max_lanes: int | None = Field(
@@ -101,4 +103,11 @@ class SearchConfig(Group):
     def _initial_has_file(self) -> SearchConfig:
         if self.initial in ("file", "saved") and self.initial_file is None:
             raise ValueError(f'initial = "{self.initial}" needs initial_file')
+        return self
+
+    @model_validator(mode="after")
+    def _docent_has_the_operations(self) -> SearchConfig:
+        foreign = [name for name in ("insertion", "split_and_swap") if getattr(self.operations, name)]
+        if self.compat == "docent" and foreign:
+            raise ValueError(f'compat = "docent" has no operation {foreign[0]}; give it the share 0')
         return self
