@@ -107,8 +107,9 @@ def search_documents(
     deadline = None if config.search.time_limit is None else time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     if units is None:
-        # A score that is enough is one of the document; no other feature crosses a sentence border.
-        units = "sentence" if config.search.target_score is None else "document"
+        # A score that is enough is one of the document, and so are Docent's draws; no feature crosses a sentence border.
+        whole = config.search.target_score is not None or config.search.compat == "docent"
+        units = "document" if whole else "sentence"
     for first, last in _batches(documents):
         with timer.measure("options") as stage:
             batch = build_problem(
@@ -124,6 +125,8 @@ def search_documents(
             start = _start(config, batch, given, first)
             finals = _run(config, model, batch, start, result, deadline, trace, status)
             stage.add(int(finals.tally.sum()), "proposals")
+            if not finals.complete:  # what is left keeps a first translation
+                deadline = time.monotonic()
         with timer.measure("output"):
             for document in range(last - first):
                 result.documents.append(_describe(config, batch, finals, document, n_best_size, distinct, keep_chains))
