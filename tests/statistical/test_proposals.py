@@ -8,7 +8,6 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare
 
 from gpusearch.kernels import reference
 from gpusearch.kernels.records import SENTENCE_SPAN, SENTENCE_WORDS, Problem, Search, State
@@ -20,14 +19,13 @@ from gpusearch.search.state import make_scratch, make_state
 from tests.draws import COUNT, FIRST, LOCAL, OPERATION, REPLACED, draw_steps
 from tests.random_language import random_language
 from tests.random_problem import PlainOperations, PlainSettings, random_problem
-from tests.statistical.proposal_distributions import OPERATIONS, Distribution, Phrases, Sentence
+from tests.statistical.chi_square import LEVEL, p_value
+from tests.statistical.proposal_distributions import OPERATIONS, Phrases, Sentence
 
 pytestmark = pytest.mark.stat
 
 DRAWS = 200_000
 LONGEST = 3
-# Seeds are fixed: a fair draw fails one of a thousand tests at this level, and none of these.
-LEVEL = 1e-4
 OTHER = PlainOperations(swap_decay=0.6, block_decay=0.4, resegment_swap=0.3, move_decay=0.7, move_right=0.8)
 TEMPERATURE, UNIFORM_PART = 0.6, 0.1
 
@@ -107,22 +105,6 @@ def _sentence(problem: Problem, scores: np.ndarray, option_draw: str) -> Sentenc
             }
             span |= dict.fromkeys(inside, (start, start + length))
     return Sentence(words, LONGEST, options, span)
-
-
-def p_value(observed: Counter, expected: Distribution) -> float:
-    """Chi-square; outcomes that are expected less than ten times count as one."""
-    total = sum(observed.values())
-    assert math.isclose(sum(expected.values()), 1, rel_tol=1e-9)
-    assert not {outcome for outcome in observed if expected.get(outcome, 0) == 0}
-    rows = [(observed[outcome], total * probability) for outcome, probability in expected.items()]
-    often = [row for row in rows if row[1] >= 10]
-    rare = [row for row in rows if row[1] < 10]
-    if sum(row[1] for row in rare) >= 10:
-        often.append((sum(row[0] for row in rare), sum(row[1] for row in rare)))
-    counts, means = np.array(often, float).T
-    if len(counts) < 2:
-        return 1.0
-    return float(chisquare(counts, means * counts.sum() / means.sum()).pvalue)
 
 
 @pytest.mark.parametrize("option_draw", ["score", "uniform"])
