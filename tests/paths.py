@@ -6,7 +6,7 @@ Needs no more than numpy, torch and numba, like ``random_problem.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from gpusearch.kernels.records import (
     UNIT_FIRST_WORD,
     UNIT_SENTENCES,
     UNIT_WORDS,
+    Docent,
     Problem,
     Search,
     State,
@@ -34,7 +35,7 @@ from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver, Driver, Lanes
 from gpusearch.search.state import UNLIMITED, lane_hash, make_scratch, make_state
 from tests.random_language import random_language
-from tests.random_problem import random_problem
+from tests.random_problem import PlainSettings, random_problem, random_settings
 
 MakeDriver = Callable[[Problem, Search, State], Driver]
 
@@ -55,6 +56,8 @@ class Case:
     max_rejected: int = UNLIMITED
     enough: int = UNLIMITED
     pauses: tuple[int, ...] = ()
+    docent_draws: int = 0
+    """Where it is not 0: proposals are Docent's, and a chain is given up after so many draws that come to nothing."""
 
     @classmethod
     def random(cls, seed: int) -> Case:
@@ -78,14 +81,25 @@ class Case:
     def problem(self) -> tuple[Problem, Search, int]:
         """Problem, settings and K."""
         language = random_language(self.seed, self.orders, self.weights)
-        return random_problem(
+        problem, search, values = random_problem(
             self.seed,
             language,
             sentences=self.sentences,
             units=self.units,
             words=self.words,
             lengths=self.lengths,
+            settings=self._settings(),
         )
+        if self.docent_draws:
+            search = search._replace(docent=Docent(np.array([self.docent_draws])))
+        return problem, search, values
+
+    def _settings(self) -> PlainSettings:
+        settings = random_settings(self.seed)
+        if self.docent_draws:  # it lacks two of the operations
+            shares = replace(settings.operations, insertion=0, split_and_swap=0)
+            settings = replace(settings, operations=shares)
+        return settings
 
 
 class InterpretedDriver:

@@ -27,11 +27,14 @@ CASES = {
     "pauses inside a window": Case(7, pauses=(1, 2, 9, 33, 34), steps=70, chains=3),
     "a score that is enough": Case(8, enough=-(1 << 47), chains=4),
     "no step": Case(9, steps=0),
+    "as Docent draws": Case(10, sentences=(7, 1, 0, 4), chains=3, docent_draws=100),
+    "as Docent draws, given up": Case(12, sentences=(4, 1, 2), chains=4, docent_draws=2),
+    "as Docent draws, nothing": Case(11, sentences=(1,), docent_draws=100),
 }
 WIDTHS = (1, 5, 32, 128)
 # Wide blocks are slow in the simulator.
 NARROW = 32
-WIDE_CASES = ("document", "rejection limit", "pauses inside a window")
+WIDE_CASES = ("document", "rejection limit", "pauses inside a window", "as Docent draws, given up")
 Repetitions = Callable[[int], int]
 
 
