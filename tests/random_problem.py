@@ -91,6 +91,7 @@ def random_problem(
     values: int = 6,
     words: Sequence[int] | None = None,
     lengths: tuple[int, ...] = (0, 1, 1, 2, 2, 3, 5),
+    largest: int = LARGEST,
     settings: PlainSettings | None = None,
 ) -> tuple[Problem, Search, int]:
     """A problem over sentences of the given lengths, its settings, and K, the feature values of a state.
@@ -102,6 +103,7 @@ def random_problem(
         values: K', feature values of an option; all their weights may be of either sign.
         words: ids that the options' words are drawn from (by default all that every model has).
         lengths: target words that an option may have (0: a deletion).
+        largest: magnitude of the options' values (2^-20 nat).
         settings: by default `random_settings`.
     """
     rng = np.random.default_rng(seed)
@@ -112,9 +114,9 @@ def random_problem(
     vocabulary = np.arange(int(language.info[:, LM_VOCABULARY].min(initial=1 << 30))) if words is None else words
     models = language.info.shape[0]
     target = rng.choice(np.asarray(vocabulary[: 1 << 20], np.int32), (models, int(offsets[-1])))
-    value = rng.integers(-LARGEST, 1 << 20, (count, values), dtype=np.int32)
+    value = rng.integers(-largest, 1 << 20, (count, values), dtype=np.int32)
     value[rng.random(count) < 0.1] = 0
-    value[rng.random(count) < 0.05] = -LARGEST
+    value[rng.random(count) < 0.05] = -largest
     weight = rng.integers(-(1 << 20), 1 << 20, values)
     share = rng.integers(1, 1000, count)
     bound = np.zeros_like(target)

@@ -80,16 +80,18 @@ def launch_shape(lanes: int, device: Device, speculation: int | None = None) -> 
     """Blocks and their width for so many lanes.
 
     The width, proposals judged at once, is `speculation`; where it is None, one warp, and twice as much as long as
-    the device has room for all lanes at that width. Lanes beyond the resident blocks are spread evenly over them.
+    all lanes are resident at that width. Lanes beyond the resident blocks are spread evenly over them.
     """
+
+    def resident_blocks(width: int) -> int:
+        threads = -(-width // WARP) * WARP
+        return device.processors * min(RESIDENT_BLOCKS, device.threads // threads)
+
     widest = min(1024, device.threads)
-    room = device.processors * device.threads
     width = min(speculation or WARP, widest)
-    while speculation is None and width * 2 * lanes <= room and width * 2 <= min(WIDEST, widest):
+    while speculation is None and width * 2 <= min(WIDEST, widest) and resident_blocks(width * 2) >= lanes:
         width *= 2
-    warps = -(-width // WARP)
-    resident = device.processors * min(RESIDENT_BLOCKS, device.threads // (warps * WARP))
-    rounds = -(-lanes // resident)
+    rounds = -(-lanes // resident_blocks(width))
     return Shape(-(-lanes // max(rounds, 1)), width)
 
 
@@ -113,7 +115,7 @@ class CudaDriver:
         problem, search: copied to the device.
         state: arrays on the host; each call takes the rows of its lanes to the device and back.
         speculation: proposals of a lane judged at once; chosen from the number of lanes where None.
-        registers: see `gpusearch.kernels.target.cuda_driver`.
+        registers: most that a thread of `run` gets; see `gpusearch.kernels.target.cuda_driver`.
 
     In Numba's simulator (NUMBA_ENABLE_CUDASIM) it works on the host.
     """
@@ -123,8 +125,8 @@ class CudaDriver:
         problem: Problem,
         search: Search,
         state: State,
-        *,
         speculation: int | None = None,
+        *,
         registers: int | None = None,
     ) -> None:
         from numba import cuda
@@ -137,10 +139,8 @@ class CudaDriver:
         if not self._simulated:
             cuda.select_device(torch.cuda.current_device())
         self._speculation = speculation
-        self._start, self._refresh, self._run = (
-            kernels.compiled(kernel, registers)
-            for kernel in (kernels.start_lanes, kernels.refresh_lanes, kernels.run_lanes)
-        )
+        self._start, self._refresh = kernels.compiled(kernels.start_lanes), kernels.compiled(kernels.refresh_lanes)
+        self._run = kernels.compiled(kernels.run_lanes, registers)
         self._tensors = State(*(torch.zeros_like(_tensor(field), device=self._torch_device) for field in state))
         self._constant = self._visible(self._copied(problem)), self._visible(self._copied(search))
         self._record = self._visible(self._tensors)

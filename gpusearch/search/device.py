@@ -13,8 +13,10 @@ from gpusearch.model.problem import Batch
 from gpusearch.search.driver import CpuDriver, Driver
 from gpusearch.search.state import lane_bytes, make_state
 
-# Lanes held at once on the CPU: enough for any number of threads, few enough for little memory.
+# Lanes held at once on the CPU: enough for any number of threads, few enough for little memory. A GPU is busy with
+# some thousands; more of them make the tail of a batch, where few are left, matter less.
 CPU_LANES = 4096
+CUDA_LANES = 1 << 16
 # Part of the free memory that a batch of lanes may take.
 SHARE_OF_MEMORY = 0.5
 
@@ -57,6 +59,11 @@ def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:
     largest = int(np.argmax(batch.problem.unit[:, UNIT_WORDS]))
     size = lane_bytes(batch.problem, largest, values)
     room = int(free_bytes() * SHARE_OF_MEMORY) // size
+    most = CPU_LANES
+    if resolve_device(config.device) == "cuda":
+        from gpusearch.search.cuda import lanes_that_fit
+
+        room, most = min(room, lanes_that_fit(batch.problem, values)), CUDA_LANES
     if room < 1:
         raise InputError(
             "not enough memory for one chain",
@@ -64,7 +71,7 @@ def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:
             expected=f"{size / SHARE_OF_MEMORY / 2**20:.0f} MiB",
             hint=f"{batch.units.name(largest)} is too long: cut it into shorter documents",
         )
-    return min(tasks, config.max_lanes or CPU_LANES, room)
+    return min(tasks, config.max_lanes or most, room)
 
 
 def make_driver(problem: Problem, search: Search, lanes: int, values: int, config: SearchConfig) -> Driver:
