@@ -120,6 +120,8 @@ class CudaDriver:
     In Numba's simulator (NUMBA_ENABLE_CUDASIM) it works on the host.
     """
 
+    name = "cuda"
+
     def __init__(
         self,
         problem: Problem,
