@@ -17,7 +17,7 @@ from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
 from gpusearch.search.chains import Finals, OutOfTime, Start, run_chains
 from gpusearch.search.choose import choose, every_chain, n_best
-from gpusearch.search.device import batch_lanes, make_driver
+from gpusearch.search.device import batch_lanes, free_bytes, make_driver
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
 from gpusearch.search.limits import make_limits
 from gpusearch.search.saved import Given
@@ -119,6 +119,7 @@ def search_documents(
                 units=units,
                 identities=identities[first:last],
                 forced=given.forced(first, last) if given else None,
+                memory_limit=free_bytes(),
             )
             stage.add(len(batch.options), "options")
         with timer.measure("search") as stage:
