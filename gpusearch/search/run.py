@@ -107,7 +107,7 @@ def search_documents(
     deadline = None if config.search.time_limit is None else time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     if units is None:
-        # A score that is enough is one of the document, and so are Docent's draws; no feature crosses a sentence border.
+        # A score that is enough is one of the document, as are Docent's draws; no feature crosses a sentence border.
         whole = config.search.target_score is not None or config.search.compat == "docent"
         units = "document" if whole else "sentence"
     for first, last in _batches(documents):
