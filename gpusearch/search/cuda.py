@@ -98,14 +98,13 @@ def launch_shape(lanes: int, device: Device, speculation: int | None = None) -> 
 def lanes_that_fit(problem: Problem, values: int, free: int | None = None) -> int:
     """How many lanes fit beside the problem into `free` bytes (by default nine tenths of the GPU's free memory).
 
-    Each has room for the largest unit, as in `make_state`; `values` is K.
+    Each has room for any unit, as in `make_state`; `values` is K.
     """
     if free is None:
         free = torch.cuda.mem_get_info()[0] * 9 // 10
         threads = torch.cuda.get_device_properties(0).multi_processor_count * resident_threads(128)
         free -= _bytes(problem) + threads * _scratch_bytes(problem)
-    largest = problem._replace(unit=problem.unit.max(axis=0, keepdims=True))
-    return max(0, free // lane_bytes(largest, 0, values))
+    return max(0, free // lane_bytes(problem, values))
 
 
 class CudaDriver:

@@ -57,7 +57,7 @@ def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:
     if tasks == 0:
         return 0
     largest = int(np.argmax(batch.problem.unit[:, UNIT_WORDS]))
-    size = lane_bytes(batch.problem, largest, values)
+    size = lane_bytes(batch.problem, values)
     room = int(free_bytes() * SHARE_OF_MEMORY) // size
     most = CPU_LANES
     if resolve_device(config.device) == "cuda":
@@ -75,11 +75,9 @@ def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:
 
 
 def make_driver(problem: Problem, search: Search, lanes: int, values: int, config: SearchConfig) -> Driver:
-    """A driver with empty lanes, each with room for the largest unit."""
-    largest = np.zeros(lanes, np.int64)
-    if lanes:
-        largest[:] = np.argmax(problem.unit[:, UNIT_WORDS])
-    state = make_state(problem, largest, np.zeros(lanes, np.int64), values)
+    """A driver with empty lanes, each with room for any unit."""
+    nothing = np.zeros(lanes, np.int64)
+    state = make_state(problem, nothing, nothing, values)
     if resolve_device(config.device) == "cuda":
         from gpusearch.search.cuda import CudaDriver
 

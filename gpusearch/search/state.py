@@ -42,14 +42,11 @@ def host(tensor: torch.Tensor) -> NDArray:
 def make_state(problem: Problem, units: NDArray[np.integer], chains: NDArray[np.integer], values: int) -> State:
     """Zeroed lanes, one for each pair of a unit (int[L]) and a chain number (int[L]); K = `values` feature values.
 
-    The arrays are views of torch tensors on the CPU.
+    Each has room for any unit of the problem. The arrays are views of torch tensors on the CPU.
     """
     lanes = len(units)
     models = problem.language.info.shape[0]
-    rows = problem.unit[units]
-    slots = int((rows[:, UNIT_WORDS] + rows[:, UNIT_SENTENCES]).max(initial=1))
-    places = int(rows[:, UNIT_PLACES].max(initial=1))
-    sentences = int(rows[:, UNIT_SENTENCES].max(initial=1))
+    slots, places, sentences = _room(problem)
 
     def zeros(dtype: torch.dtype, *shape: int) -> NDArray:
         return host(torch.zeros((lanes, *shape), dtype=dtype))
@@ -75,13 +72,19 @@ def make_state(problem: Problem, units: NDArray[np.integer], chains: NDArray[np.
     return state
 
 
-def lane_bytes(problem: Problem, unit: int, values: int) -> int:
-    """Memory of one lane on a unit, when no longer unit stands in the batch."""
-    row = problem.unit[unit]
+def lane_bytes(problem: Problem, values: int) -> int:
+    """Memory of one lane of `make_state`."""
+    slots, places, sentences = _room(problem)
     models = problem.language.info.shape[0]
-    slots = int(row[UNIT_WORDS] + row[UNIT_SENTENCES])
     fixed = 8 * (values + LIMITS + OPERATIONS * STAGES + 5)
-    return slots * (4 + 4 + 8 + 8) + int(row[UNIT_PLACES]) * models * 8 + int(row[UNIT_SENTENCES]) * 4 + fixed
+    return slots * (4 + 4 + 8 + 8) + places * models * 8 + sentences * 4 + fixed
+
+
+def _room(problem: Problem) -> tuple[int, int, int]:
+    """Slots, word places and sentences that any unit needs: the largest of each need not be of the same unit."""
+    unit = problem.unit
+    slots = unit[:, UNIT_WORDS] + unit[:, UNIT_SENTENCES]
+    return tuple(int(size.max(initial=1)) for size in (slots, unit[:, UNIT_PLACES], unit[:, UNIT_SENTENCES]))
 
 
 def make_scratch(problem: Problem, memo: int = MEMO) -> Scratch:
@@ -95,6 +98,7 @@ def make_scratch(problem: Problem, memo: int = MEMO) -> Scratch:
         random=np.zeros(RANDOM, np.int64),
         memo_key=np.full((models, memo), -1, np.int64),
         memo_value=np.zeros((models, memo), np.int64),
+        question=np.full(3, -1, np.int64) if problem.host else (),
     )
 
 
