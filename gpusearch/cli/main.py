@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import decode, doctor, evaluate, score, train
+from gpusearch.cli import decode, doctor, evaluate, score, train, train_lm
 from gpusearch.errors import GpusearchError
 
 INTERRUPTED = 130
@@ -52,6 +52,7 @@ app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)
 app.command("score")(score.command)
 app.command("train")(train.command)
+app.command("train-lm")(train_lm.command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
