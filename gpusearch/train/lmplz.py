@@ -26,6 +26,18 @@ class LmplzStatistics:
     tokens: int
 
 
+def find_lmplz() -> str:
+    """Where KenLM's program is.
+
+    Raises:
+        InputError: it is not on the PATH.
+    """
+    program = shutil.which("lmplz")
+    if program is None:
+        raise InputError("lmplz is not on the PATH", hint="install KenLM's programs, or leave --lm-tool out")
+    return program
+
+
 def run_lmplz(texts: Sequence[str | Path], output: Path, settings: NgramSettings, folder: Path) -> LmplzStatistics:
     """Let `lmplz` write the model; its temporary files go to the folder.
 
@@ -33,9 +45,7 @@ def run_lmplz(texts: Sequence[str | Path], output: Path, settings: NgramSettings
         InputError: there is no lmplz on the PATH.
         GpusearchError: it failed; with its own last words.
     """
-    program = shutil.which("lmplz")
-    if program is None:
-        raise InputError("lmplz is not on the PATH", hint="install KenLM's programs, or leave --lm-tool out")
+    program = find_lmplz()
     text, arpa = folder / "text", folder / "arpa"
     with open(text, "wb") as stream:
         for path in texts:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from gpusearch.errors import InputError
 from gpusearch.train.alignment import ALIGNERS
+from gpusearch.train.language_model import TOOLS
+from gpusearch.train.lmplz import find_lmplz
 from gpusearch.train.phrases import LONGEST
 from gpusearch.train.reordering import MODELS
 from gpusearch.train.significance import threshold
@@ -65,9 +66,9 @@ class TrainOptions:
         _within("order of the language model", self.order, 2, 9)
         if self.significance is not None:
             threshold(self.significance, 1)
-        _one_of("tool for language models", self.lm_tool, ("own", "lmplz"))
-        if self.lm_tool == "lmplz" and shutil.which("lmplz") is None:
-            raise InputError("lmplz is not on the PATH", hint="install KenLM's programs, or leave --lm-tool out")
+        _one_of("tool for language models", self.lm_tool, TOOLS)
+        if self.lm_tool == "lmplz":
+            find_lmplz()
 
 
 def _one_of(what: str, value: str, known: tuple[str, ...]) -> None:

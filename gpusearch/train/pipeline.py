@@ -22,6 +22,7 @@ from gpusearch.config import (
 from gpusearch.errors import InputError
 from gpusearch.io.files import read_blocks
 from gpusearch.progress import SILENT, Progress
+from gpusearch.train.ngram_settings import settle
 from gpusearch.train.options import TrainOptions
 from gpusearch.train.reordering import MODELS, model_type
 from gpusearch.train.score import COLUMNS
@@ -65,6 +66,7 @@ def train(
     """
     options = options or TrainOptions()
     options.check()
+    settle(options.order, (), None, True, None, threads, memory)  # what it finds fault with comes last otherwise
     output = Path(os.path.abspath(output))
     if not overwrite and output.exists() and not (output.is_dir() and not any(output.iterdir())):
         raise InputError("the output exists", path=output, hint="name another folder, or give --overwrite")

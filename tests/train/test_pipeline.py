@@ -109,6 +109,12 @@ def test_a_training_that_was_cut_off_goes_on(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken", "unbroken"]
 
 
+def test_an_unusable_amount_of_memory_is_found_first(tmp_path: Path) -> None:
+    pair = write_pair(tmp_path, "a\n", "x\n")
+    with pytest.raises(InputError, match="unusable amount of memory; found 'lots'; expected such as 3GB or 500MB"):
+        train(*pair, tmp_path / "model", PLAIN, memory="lots")
+
+
 def test_an_output_that_exists_is_replaced_only_if_asked_for(tmp_path: Path) -> None:
     pair = write_pair(tmp_path, "a b\nb\n", "x y\ny\n")
     output = tmp_path / "model"
@@ -189,6 +195,7 @@ def test_pruning(tmp_path: Path, changed: dict[str, Any], rows: int) -> None:
             {"alignment": Path("/dev/null")},
             "/dev/null: not as many lines as the source text has; found 0; expected 1 as in ",
         ),
+        ({"order": 10}, "unusable order of the language model; found 10; expected 2 to 9"),
         ({"lm_tool": "lmplz"}, "lmplz is not on the PATH; "),
         ({"alignment": Path("nowhere")}, "nowhere: cannot read the file (No such file or directory)"),
     ],
