@@ -6,13 +6,15 @@ to the system, and each has one thread, so that the result does not depend on ho
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -25,6 +27,7 @@ ALIGNERS = ("fast_align", "hmm", "eflomal")
 _BATCH = 500  # sentence pairs that are aligned at a time
 _FAST_ALIGN_ITERATIONS = 5
 _HMM_ITERATIONS = (5, 5)  # of IBM model 1 and of the HMM
+_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def align(
@@ -50,37 +53,50 @@ def align(
         int16[target words], the source place within its sentence of each target word, or -1; and
         int16[source words], likewise.
     """
-    results = [folder / f"{name}.npy" for name in ("source-of-target", "target-of-source")]
-    jobs = [(folder / "source", folder / "target", results[0]), (folder / "target", folder / "source", results[1])]
-    with progress.task("align words", None, "sentence pairs") as task:
-        for batch in [jobs] if threads > 1 else [jobs[:1], jobs[1:]]:
-            for units in _run([(aligner, seed, *job) for job in batch]):
-                task.advance(units)
-    forward, backward = (np.load(path, allow_pickle=False) for path in results)
+    directions = [("source", "target"), ("target", "source")]
+    jobs = [
+        _Job(aligner, seed, folder / given, folder / aligned, folder / f"{given}-of-{aligned}.npy")
+        for given, aligned in directions
+    ]
+    with progress.task("align words") as task:
+        for batch in [jobs] if threads > 1 else [[job] for job in jobs]:
+            for status in _run(batch):
+                task.status(status)
+    forward, backward = (np.load(job.result, allow_pickle=False) for job in jobs)
     return forward, backward
 
 
-def _run(jobs: list[tuple[Any, ...]]) -> Iterator[int]:
-    """Run each job in a process and yield the units of work that they report; all must succeed."""
+class _Job(NamedTuple):
+    """Align each word of one side with a word of the given side, or with none."""
+
+    aligner: str
+    seed: int
+    given: Path
+    aligned: Path
+    result: Path
+
+
+def _run(jobs: list[_Job]) -> Iterator[str]:
+    """Do each job in a process of its own and yield what they say of their state; all must succeed."""
     context = multiprocessing.get_context("spawn")
     processes = []
-    ends = []
+    states: dict[Connection, str] = {}
     for job in jobs:
         here, there = context.Pipe(duplex=False)
-        process = context.Process(target=_align_direction, args=(there, *job), daemon=True)
+        process = context.Process(target=_work, args=(job, there), daemon=True)
         process.start()
         there.close()
         processes.append(process)
-        ends.append(here)
+        states[here] = ""
     try:
-        open_ends = list(ends)
-        while open_ends:
-            for end in wait(open_ends):
-                assert isinstance(end, Connection)
+        running = list(states)
+        while running:
+            for end in cast(list[Connection], wait(running)):
                 try:
-                    yield end.recv()
+                    states[end] = end.recv()
                 except EOFError:
-                    open_ends.remove(end)
+                    running.remove(end)
+            yield "; ".join(states.values())
         for process in processes:
             process.join()
             if process.exitcode:
@@ -93,20 +109,25 @@ def _run(jobs: list[tuple[Any, ...]]) -> Iterator[int]:
             process.join()
 
 
-def _align_direction(
-    report: Connection, aligner: str, seed: int, source_folder: Path, target_folder: Path, result: Path
-) -> None:
-    """Align each target word with a source word or none; the work of one process."""
+def _work(job: _Job, report: Connection) -> None:
+    """What the process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's: it ends this process
+    _end_with_parent()
     os.environ["OMP_NUM_THREADS"] = "1"  # read when the library is loaded
-    source, target = Side.load(source_folder), Side.load(target_folder)
-    model = _trained(aligner, seed, source, target, report)
-    aligned = np.empty(len(target.words), np.int16)
-    for number, places in enumerate(_alignments(model, aligner, source, target)):
-        aligned[target.offsets[number] : target.offsets[number + 1]] = places
-        if number % _BATCH == _BATCH - 1:
-            report.send(_BATCH)
-    np.save(result, aligned - 1)
+    given, aligned = Side.load(job.given), Side.load(job.aligned)
+    model = _trained(job, given, aligned, report)
+    places = np.empty(len(aligned.words), np.int16)
+    for number, found in enumerate(_alignments(model, job.aligner, given, aligned)):
+        places[aligned.offsets[number] : aligned.offsets[number + 1]] = found
+        if number % _BATCH == 0:
+            report.send(f"aligned {number:,} of {len(aligned):,}")
+    np.save(job.result, places - 1)
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to end this process when its parent ends in a way that leaves no time to do so."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
 
 
 def _alignments(model: Any, aligner: str, source: Side, target: Side) -> Iterator[list[int]]:
@@ -129,24 +150,24 @@ def _alignments(model: Any, aligner: str, source: Side, target: Side) -> Iterato
             yield matrix.to_list()
 
 
-def _trained(aligner: str, seed: int, source: Side, target: Side, report: Connection) -> Any:
+def _trained(job: _Job, source: Side, target: Side, report: Connection) -> Any:
     """A trained model. Words are given by number, since Thot reserves some (such as NULL)."""
     from thot import alignment as thot
 
-    if aligner == "fast_align":
+    if job.aligner == "fast_align":
         model = _filled(thot.FastAlignModel(), source, target)
-        _train(model, _FAST_ALIGN_ITERATIONS, len(source), report)
-    elif aligner == "hmm":
+        _train(model, _FAST_ALIGN_ITERATIONS, report)
+    elif job.aligner == "hmm":
         simple = _filled(thot.Ibm1AlignmentModel(), source, target)
-        _train(simple, _HMM_ITERATIONS[0], len(source), report)
+        _train(simple, _HMM_ITERATIONS[0], report)
         model = thot.HmmAlignmentModel(simple)
-        _train(model, _HMM_ITERATIONS[1], len(source), report)
+        _train(model, _HMM_ITERATIONS[1], report)
     else:
         model = thot.EflomalAlignmentModel()
-        model.seed = seed
+        model.seed = job.seed
         model.emit_training_alignments = True
         _filled(model, source, target)
-        _train(model, None, len(source), report)
+        _train(model, None, report)
     return model
 
 
@@ -160,10 +181,11 @@ def _filled(model: Any, source: Side, target: Side) -> Any:
     return model
 
 
-def _train(model: Any, iterations: int | None, pairs: int, report: Connection) -> None:
+def _train(model: Any, iterations: int | None, report: Connection) -> None:
     model.start_training()
     # Eflomal settles its number of iterations by the size of the text when training starts.
-    for _ in range(iterations or model.scheduled_iterations):
+    total = iterations or model.scheduled_iterations
+    for iteration in range(1, total + 1):
+        report.send(f"iteration {iteration} of {total}")
         model.train()
-        report.send(pairs)
     model.end_training()
