@@ -122,22 +122,7 @@ def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains:
     """
     given = Given([])
     for number, line in enumerate(read_lines(path), 1):
-        try:
-            row = json.loads(line)
-            version, derivations = row["version"], row["chains"]
-            steps, rejected = np.array(row["steps"], np.int64), np.array(row["rejected"], np.int64)
-            read = [
-                [[(int(a), int(b), split_blank(words)) for a, b, words in phrases] for phrases in derivation]
-                for derivation in derivations
-            ]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"no saved state ({error})", path=path, line=number, expected="what --save-state has written"
-            ) from None
-        if version != VERSION:
-            raise InputError(
-                "a saved state of another version", path=path, line=number, found=version, expected=VERSION
-            )
+        read, steps, rejected = _parse(line, path, number)
         if len(read) != chains:
             raise InputError(
                 "a saved state of another number of chains",
@@ -147,18 +132,18 @@ def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains:
                 expected=chains,
                 hint=f"decode with --chains {len(read)}",
             )
-        document = documents[number - 1] if number <= len(documents) else []
-        if any(len(derivation) != len(document) for derivation in read):
+        sizes = {len(derivation) for derivation in read}
+        if number <= len(documents) and sizes != {len(documents[number - 1])}:
             raise InputError(
                 "a saved state of another document",
                 path=path,
                 line=number,
-                found=f"{len(read[0])} sentences",
-                expected=f"{len(document)}",
+                found=f"{min(sizes)} sentences",
+                expected=f"{len(documents[number - 1])}",
             )
         given.chains.append(read)
-        given.steps.append(steps.reshape(chains, -1))
-        given.rejected.append(rejected.reshape(chains, -1))
+        given.steps.append(steps)
+        given.rejected.append(rejected)
     if len(given.chains) != len(documents):
         raise InputError(
             "a saved state of other documents",
@@ -167,3 +152,24 @@ def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains:
             expected=len(documents),
         )
     return given
+
+
+def _parse(line: str, path: str | Path, number: int) -> tuple[list[Derivation], NDArray[np.int64], NDArray[np.int64]]:
+    """Phrases of each chain, steps and rejections ``[C, U]``."""
+    try:
+        row = json.loads(line)
+        version = row["version"]
+        steps, rejected = np.array(row["steps"], np.int64), np.array(row["rejected"], np.int64)
+        read = [
+            [[(int(a), int(b), split_blank(words)) for a, b, words in phrases] for phrases in derivation]
+            for derivation in row["chains"]
+        ]
+        if steps.shape != rejected.shape or steps.ndim != 2 or len(steps) != len(read):
+            raise ValueError("counters that are not those of its chains")
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise InputError(
+            f"no saved state ({error})", path=path, line=number, expected="what --save-state has written"
+        ) from None
+    if version != VERSION:
+        raise InputError("a saved state of another version", path=path, line=number, found=version, expected=VERSION)
+    return read, steps, rejected
