@@ -189,7 +189,7 @@ class CudaDriver:
     def _launch(self, kernel: Any, shape: Shape, rows: torch.Tensor, *rest: int) -> None:
         with warnings.catch_warnings():
             # Few lanes, few blocks: nothing that the user could change.
-            warnings.filterwarnings("ignore", message="Grid size")
+            warnings.filterwarnings("ignore", message=".*Grid size")  # the message begins with a colour
             configured = kernel[shape.blocks, shape.threads]
         configured(*self._constant, self._record, self._scratch, self._visible(rows), *rest)
 
