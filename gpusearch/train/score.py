@@ -18,7 +18,7 @@ COLUMNS = ("inverse_phrase", "inverse_lexical", "direct_phrase", "direct_lexical
 class Discounts:
     """What is taken off the counts 1, 2, 3 and more, and the number of distinct pairs.
 
-    Modified Kneser-Ney (Chen and Goodman 1999, section 4.1; Foster et al. 2006, section 3.2 for phrase pairs):
+    Modified Kneser-Ney (Chen and Goodman 1999), which Foster et al. (2006) brought to phrase pairs:
     with n_r the number of pairs that occur r times and Y = n_1 / (n_1 + 2 n_2),
     D_1 = 1 - 2 Y n_2 / n_1, D_2 = 2 - 3 Y n_3 / n_2, D_3+ = 3 - 4 Y n_4 / n_3.
     """
