@@ -100,6 +100,7 @@ def simulator(repository: Path, repetitions: Repetitions, full: bool) -> dict:
     return json.loads(done.stdout) | {"tasks": tasks}
 
 
+@pytest.mark.timeout(3000)  # with every repetition, on a busy machine
 def test_simulator_is_the_interpreter_at_any_speculation_width(simulator: dict) -> None:
     for (case, width), hashes in zip(simulator["tasks"], simulator["hashes"], strict=True):
         assert hashes == reference(case), (width, case)
