@@ -5,7 +5,7 @@ the step is made once more: it draws the same proposal, and comes one word furth
 """
 
 from gpusearch.kernels.records import HOST_FIRST, HOST_LENGTH_BITS, HOST_PLACES, HOST_REACH
-from gpusearch.kernels.target import cpu_driver, optional, shared
+from gpusearch.kernels.target import optional, shared
 
 # Odd, below 2^63. The product may wrap around when compiled: the bits that are kept are the same either way.
 MULTIPLIER = 0x2545F4914F6CDD1D
@@ -67,23 +67,3 @@ def known_answer(host, question, model, state, word, key):
         place += 1
         if place == places:
             place = 0
-
-
-@shared
-def put_answers(answer, first, places, keys, entries):
-    """Put answers into a model's table, which has room for them; returns how many were new."""
-    fresh = 0
-    for row in range(keys.shape[0]):
-        key = keys[row] + 0
-        place = first_answer(key, places)
-        while answer[first + place, KEY] != EMPTY and answer[first + place, KEY] != key:
-            place += 1
-            if place == places:
-                place = 0
-        fresh += answer[first + place, KEY] == EMPTY
-        answer[first + place, KEY] = key
-        answer[first + place, ENTRY] = entries[row]
-    return fresh
-
-
-put_answers_cpu = cpu_driver(put_answers)

@@ -112,8 +112,9 @@ OPERATIONS = 8
 # How far a proposal came: columns of the tallies.
 EMPTY, TOO_FAR, BELOW_BOUND, BELOW_SCORE, ACCEPTED = range(5)
 STAGES = 5
-# Not decided yet: a language model on the host must be asked first; all that was looked at is above the threshold.
-WAITING, OPEN = 5, 6
+# Not decided yet: a language model on the host must be asked first; all that was looked at is above the threshold;
+# the lane rests, and proposes nothing.
+WAITING, OPEN, RESTING = 5, 6, 7
 # Columns of State.limit.
 LIMIT_STEPS, LIMIT_REJECTED, LIMIT_SCORE, LIMIT_PAUSE = range(4)
 LIMITS = 4
@@ -184,3 +185,24 @@ class Scratch(NamedTuple):
 
 
 RANDOM = 9
+
+
+class Proposals(NamedTuple):
+    """One proposal of each of many lanes, between the phases of a step; ``R`` rows.
+
+    Where it is accepted, the slots first .. first + replaced - 1 of the sentence give way to the phrases
+    ``option[r, :count]``.
+    """
+
+    lane: Array  # int64[R]
+    stage: Array  # int64[R]: how far it has come: OPEN, WAITING, RESTING or the stage that it ends in
+    operation: Array  # int64[R]
+    sentence: Array  # int64[R]: counted within the lane's unit
+    first: Array  # int64[R]
+    replaced: Array  # int64[R]
+    count: Array  # int64[R]
+    option: Array  # int32[R, words of the longest sentence + 1]
+    origin: Array  # int32[the same]: for each phrase the slot that it had before, or -1 where it is new
+    threshold: Array  # int64[R]: the change of the score must exceed it
+    total: Array  # int64[R]: the change by what kernels judge: its upper bound, in the end its exact value
+    outside: Array  # int64[R]: the change by what is judged outside, in the same way

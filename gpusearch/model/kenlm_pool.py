@@ -27,6 +27,9 @@ from gpusearch.model.kenlm_worker import FAILED, QUERIES, WORDS
 
 # Fewer questions than this a process are not worth a message to it.
 _FEWEST_QUERIES = 64
+# An answer holds a length in its low bits.
+_LENGTH_BITS = 4
+_MOST_LENGTH = (1 << _LENGTH_BITS) - 1
 
 
 class KenlmPool:
@@ -62,7 +65,7 @@ class KenlmPool:
         self._connections: list[Connection] = []
         self.order = self._start()
         self._memo = np.full((max(memo, 1), self.order), -2, np.int32)
-        self._answer = np.zeros(len(self._memo), np.int32)
+        self._answer = np.zeros(len(self._memo), np.int64)
 
     def __enter__(self) -> KenlmPool:
         return self
@@ -107,16 +110,25 @@ class KenlmPool:
             ValueError: queries of another form, ids that are no words.
             GpusearchError: a process ended.
         """
+        return self.follow(queries)[0]
+
+    def follow(self, queries: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """`score`, and how much of each query matters to what follows it.
+
+        Returns:
+            Values, and the length of the longest n-gram of the model that ends the query: no word before that
+            n-gram, known or not, changes the value of a word behind it. At most ``order - 1``.
+        """
         queries = self._padded(queries)
-        value = np.zeros(len(queries), np.int32)
-        number, distinct = np.empty_like(value), np.empty_like(value)
+        value = np.zeros(len(queries), np.int64)
+        number, distinct = np.empty(len(queries), np.int32), np.empty(len(queries), np.int32)
         table = np.full(2 * len(queries) + 1, -1, np.int32)
         asked = recall_rows_cpu(queries, self._memo, self._answer, value, number, table, distinct)
         answers = self._ask(queries[distinct[:asked]])
         memorize_rows_cpu(queries, self._memo, self._answer, answers, number, distinct, asked, value)
         self.asked += len(queries)
         self.answered += asked
-        return value
+        return (value >> _LENGTH_BITS).astype(np.int32), (value & _MOST_LENGTH).astype(np.int32)
 
     def extend(self, words: Sequence[str]) -> None:
         """Add words, under the next ids; KenLM takes what it does not know for <unk>."""
@@ -139,9 +151,9 @@ class KenlmPool:
         return padded
 
     def _ask(self, queries: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Answers of the processes to queries of `order` words."""
+        """Answers of the processes to queries of `order` words: value << _LENGTH_BITS | length."""
         if not len(queries):
-            return np.zeros(0, np.int32)
+            return np.zeros(0, np.int64)
         if self._worker is None:
             self._start()
         # Equal contexts, and texts that continue, meet in one process while they are neighbours.
@@ -150,15 +162,20 @@ class KenlmPool:
         try:
             for connection, part in zip(self._connections, parts, strict=False):
                 connection.send_bytes(QUERIES + part.tobytes())
-            log10 = np.concatenate([np.frombuffer(c.recv_bytes()) for c in self._connections[:count]])
+            answers = [connection.recv_bytes() for connection in self._connections[:count]]
         except BaseException as error:
             # An answer may be on its way: these processes cannot be asked again.
             self._end(at_once=True)
             if isinstance(error, EOFError | OSError):
                 raise GpusearchError(f"{self.path}: a process that asks KenLM has ended") from error
             raise
+        log10 = np.concatenate([np.frombuffer(a, np.float64, len(p)) for a, p in zip(answers, parts, strict=True)])
+        length = np.concatenate(
+            [np.frombuffer(a, np.uint8, offset=8 * len(p)) for a, p in zip(answers, parts, strict=True)]
+        )
         nats = np.maximum(log10 * math.log(10), -LARGEST_VALUE)
-        return np.rint(nats * UNIT).astype(np.int32)
+        value = np.rint(nats * UNIT).astype(np.int64)
+        return value << _LENGTH_BITS | np.minimum(length, self.order - 1)
 
     def _start(self) -> int:
         """Start the processes and tell them the words; returns the model's order."""

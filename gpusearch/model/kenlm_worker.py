@@ -38,29 +38,31 @@ def import_kenlm() -> Any:
 
 
 class Answers:
-    """log10 P of the last word of a query after the words before it (-1: no word known there)."""
+    """What KenLM says of the last word of a query after the words before it (-1: no word known there)."""
 
     def __init__(self, module: Any, model: kenlm.Model) -> None:
         self.model, self.new_state = model, module.State
         self.words: list[str] = []
         self.states: dict[tuple[int, ...], kenlm.State] = {}
 
-    def answer(self, queries: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """float64[n] for int32[n, order]."""
-        words, states, score, new_state = self.words, self.states, self.model.BaseScore, self.new_state
+    def answer(self, queries: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Of queries int32[n, order] log10 P, float64[n], and the length of the n-gram that it comes from, uint8[n]."""
+        words, states, score, new_state = self.words, self.states, self.model.BaseFullScore, self.new_state
         if len(states) + len(queries) > _MOST_STATES:
             states.clear()
-        answers = []
+        log10, length = [], []
         for row in queries.tolist():
             context = tuple(row[:-1])
             state = states.get(context)
             if state is None:
                 states[context] = state = self._state(context)
             following = new_state()
-            answers.append(score(state, words[row[-1]], following))
+            said = score(state, words[row[-1]], following)
+            log10.append(said.log_prob)
+            length.append(said.ngram_length)
             # The state behind the query is the one in front of the text's next word.
             states[tuple(row[1:])] = following
-        return np.array(answers, np.float64)
+        return np.array(log10, np.float64), np.array(length, np.uint8)
 
     def _state(self, context: tuple[int, ...]) -> kenlm.State:
         state = self.new_state()
@@ -94,7 +96,8 @@ def serve(connection: Connection, answers: Answers) -> None:
             answers.words = message[1:].decode().split("\0")[:-1]
         else:
             queries = np.frombuffer(message, np.int32, offset=1).reshape(-1, order)
-            connection.send_bytes(answers.answer(queries).tobytes())
+            log10, length = answers.answer(queries)
+            connection.send_bytes(log10.tobytes() + length.tobytes())
 
 
 def main(path: str, descriptors: list[int]) -> None:

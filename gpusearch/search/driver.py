@@ -7,8 +7,9 @@ be changed; `refresh` then recomputes what follows from phrases that were put in
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Protocol
 
 import numpy as np
@@ -49,6 +50,19 @@ class Driver(Protocol):
         """Give the device back."""
 
 
+def paced(tick: Callable[[], None]) -> Callable[[], None]:
+    """`tick` for those who call it more often than every `TICK` seconds."""
+    due = time.monotonic()
+
+    def call() -> None:
+        nonlocal due
+        if time.monotonic() >= due:
+            due = time.monotonic() + TICK
+            tick()
+
+    return call
+
+
 class CpuDriver:
     """Lanes over threads. The path of a lane depends neither on their number nor on the other lanes."""
 
@@ -81,11 +95,19 @@ class CpuDriver:
         self._pool.shutdown()
 
     def _share(
-        self, kernel: Callable[..., None], lanes: Lanes, *rest: object, tick: Callable[[], None] | None = None
+        self,
+        kernel: Callable[..., None],
+        lanes: Lanes,
+        *rest: object,
+        tick: Callable[[], None] | None = None,
+        shares: int = SHARES,
     ) -> None:
-        """Hand the lanes out in parts; wait for all of them."""
-        parts = np.array_split(np.asarray(lanes, np.int64), min(len(lanes), self.threads * SHARES) or 1)
-        waiting = {self._pool.submit(self._run_part, kernel, part, rest) for part in parts}
+        """Hand the lanes out, so many parts for each thread; wait for all of them."""
+        parts = np.array_split(np.asarray(lanes, np.int64), min(len(lanes), self.threads * shares) or 1)
+        self._await({self._pool.submit(self._run_part, kernel, part, rest) for part in parts}, tick)
+
+    def _await(self, waiting: set[Future[None]], tick: Callable[[], None] | None) -> None:
+        """Wait for all that was handed out, even where `tick` or an interrupt raises meanwhile."""
         try:
             while waiting:
                 finished, waiting = wait(waiting, TICK, FIRST_EXCEPTION)
