@@ -23,7 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Everything is inlined into the driver: a call would pass each array of each record through the stack, hundreds of
 # words, and a step took 2.7 times as long. No reference counts (nothing is allocated), no bounds checks, C's division.
-OPTIONS = {"_nrt": False, "boundscheck": False, "error_model": "numpy", "forceinline": True}
+OPTIONS: Any = {"_nrt": False, "boundscheck": False, "error_model": "numpy", "forceinline": True}
 
 
 def shared(function: Function) -> Function:
