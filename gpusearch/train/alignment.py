@@ -22,7 +22,8 @@ from gpusearch.errors import GpusearchError
 from gpusearch.progress import SILENT, Progress
 from gpusearch.train.corpus import Array, ParallelCorpus, Side
 
-ALIGNERS = ("fast_align", "hmm", "eflomal")
+#: Aligners, and the words of the longest sentences that each can take.
+LONGEST_SENTENCE = {"fast_align": 1000, "hmm": 200, "eflomal": 1000}
 
 _BATCH = 500  # sentence pairs that are aligned at a time
 _FAST_ALIGN_ITERATIONS = 5
@@ -44,7 +45,7 @@ def align(
     Args:
         corpus: N sentence pairs.
         folder: where the corpus is saved and results may be put.
-        aligner: one of :data:`ALIGNERS`: fast_align (Dyer et al. 2013), an HMM (Vogel et al. 1996) after IBM
+        aligner: one of :data:`LONGEST_SENTENCE`: fast_align (Dyer et al. 2013), an HMM (Vogel et al. 1996) after IBM
             model 1, or Eflomal (Östling and Tiedemann 2016).
         seed: of Eflomal, which draws samples; the others have no randomness.
         threads: 1: one direction after the other; more: both at once.

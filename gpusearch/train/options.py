@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpusearch.errors import InputError
-from gpusearch.train.alignment import ALIGNERS
+from gpusearch.train.alignment import LONGEST_SENTENCE
 from gpusearch.train.language_model import TOOLS
 from gpusearch.train.lmplz import find_lmplz
 from gpusearch.train.phrases import LONGEST
@@ -58,11 +58,11 @@ class TrainOptions:
 
     def check(self) -> None:
         """Raise InputError where a value cannot be used."""
-        _one_of("aligner", self.aligner, ALIGNERS)
+        _one_of("aligner", self.aligner, tuple(LONGEST_SENTENCE))
         if self.reordering is not None:
             _one_of("reordering model", self.reordering, tuple(MODELS))
         _within("maximum phrase length", self.max_phrase_length, 1, LONGEST)
-        _within("maximum sentence length", self.max_sentence_length, 1, 1000)
+        _within("maximum sentence length", self.max_sentence_length, 1, LONGEST_SENTENCE[self.aligner])
         _within("order of the language model", self.order, 2, 9)
         if self.significance is not None:
             threshold(self.significance, 1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpusearch.errors import GpusearchError
-from gpusearch.train.alignment import ALIGNERS, align
+from gpusearch.train.alignment import LONGEST_SENTENCE, align
 from gpusearch.train.corpus import Array, ParallelCorpus, number_words
 
 
@@ -30,7 +30,7 @@ def corpus() -> tuple[ParallelCorpus, list[Array]]:
     return ParallelCorpus(*sides, np.arange(len(source)), len(source), 0, 0), truth
 
 
-@pytest.mark.parametrize("aligner", ALIGNERS)
+@pytest.mark.parametrize("aligner", LONGEST_SENTENCE)
 def test_finds_the_dictionary_and_does_not_depend_on_threads(
     aligner: str, corpus: tuple[ParallelCorpus, list[Array]], tmp_path: Path
 ) -> None:

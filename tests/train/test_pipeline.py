@@ -195,6 +195,10 @@ def test_pruning(tmp_path: Path, changed: dict[str, Any], rows: int) -> None:
             {"alignment": Path("/dev/null")},
             "/dev/null: not as many lines as the source text has; found 0; expected 1 as in ",
         ),
+        (
+            {"aligner": "hmm", "max_sentence_length": 201},
+            "unusable maximum sentence length; found 201; expected 1 to 200",
+        ),
         ({"order": 10}, "unusable order of the language model; found 10; expected 2 to 9"),
         ({"lm_tool": "lmplz"}, "lmplz is not on the PATH; "),
         ({"alignment": Path("nowhere")}, "nowhere: cannot read the file (No such file or directory)"),
