@@ -30,6 +30,8 @@ class Decoded:
     """``texts[document][segment]``: raw text."""
     result: SearchResult
     signature: str
+    n_best_texts: list[list[list[str]]]
+    """``n_best_texts[document][n][segment]``: raw text of the translations asked for with `n_best`."""
 
     @property
     def score(self) -> float:
@@ -104,11 +106,10 @@ class Decoder:
             status=status,
         )
         with self.timer.measure("output"):
-            texts = [
-                self.texts(document, found.best)
-                for document, found in zip(corpus.documents, result.documents, strict=True)
-            ]
-        return Decoded(corpus, texts, result, signature(config, self.model, result))
+            pairs = list(zip(corpus.documents, result.documents, strict=True))
+            texts = [self.texts(document, found.best) for document, found in pairs]
+            n_best_texts = [[self.texts(document, one) for one in found.n_best] for document, found in pairs]
+        return Decoded(corpus, texts, result, signature(config, self.model, result), n_best_texts)
 
     def texts(self, document: Document, translation: Translation) -> list[str]:
         """Raw text of a document's translation, a segment each."""

@@ -53,11 +53,12 @@ def command(
     to standard error.
     """
     from gpusearch.cli.decoded import check_format, report, score_rows, trace_rows, write_decoded
+    from gpusearch.cli.interrupt import noted_interrupt
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.decoder import load
     from gpusearch.errors import InputError
     from gpusearch.io.documents import read_documents
-    from gpusearch.io.files import replaced
+    from gpusearch.io.files import check_writable, replaced
     from gpusearch.search.saved import save
     from gpusearch.timing import Timer
 
@@ -66,6 +67,9 @@ def command(
         raise InputError(
             "--nbest has no place in this output", found=f"--format {output_format}", expected="--format jsonl"
         )
+    for path in (output, trace, score_file, save_state):
+        if path is not None:
+            check_writable(path)
     given = {
         "chains": chains,
         "steps": steps,
@@ -81,11 +85,16 @@ def command(
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
-    with terminal_progress() as progress, progress.task("decode", len(corpus.documents), "documents") as task:
+    with (
+        noted_interrupt() as check_interrupt,
+        terminal_progress() as progress,
+        progress.task("decode", len(corpus.documents), "documents") as task,
+    ):
         shown = 0
 
         def status(done: int, text: str) -> None:
             nonlocal shown
+            check_interrupt()
             task.advance(done - shown)
             task.status(text)
             shown = done
@@ -108,4 +117,4 @@ def command(
         if save_state is not None:
             save(save_state, [document.id for document in corpus.documents], decoded.result.documents)
     report(decoded, "" if quiet else timer.table())
-    return 0 if decoded.result.complete or time_limit is not None else INTERRUPTED
+    return INTERRUPTED if decoded.result.interrupted else 0

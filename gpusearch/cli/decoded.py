@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,20 +48,26 @@ def _trace(sentence: SentenceTranslation) -> str:
 
 def _describe(decoded: Decoded, features: Features) -> None:
     """Put scores, features, segmentation and alignment beside the segments, where JSONL output finds them."""
-    for document, found in zip(decoded.corpus.documents, decoded.result.documents, strict=True):
+    for document, found, n_best_texts in zip(
+        decoded.corpus.documents, decoded.result.documents, decoded.n_best_texts, strict=True
+    ):
         document.attributes["score"] = found.best.score
         document.attributes["chain_scores"] = found.chain_scores.tolist()
         for segment, sentence in zip(document.segments, found.best.sentences, strict=True):
             segment.attributes.update(describe_sentence(sentence, features))
         if found.n_best:
-            document.attributes["nbest"] = [_n_best_row(decoded, translation) for translation in found.n_best]
+            document.attributes["nbest"] = [
+                _n_best_row(translation, texts, features)
+                for translation, texts in zip(found.n_best, n_best_texts, strict=True)
+            ]
 
 
-def _n_best_row(decoded: Decoded, translation: Translation) -> dict[str, Any]:
-    return {
-        "score": translation.score,
-        "segments": [" ".join(sentence.words) for sentence in translation.sentences],
-    }
+def _n_best_row(translation: Translation, texts: Sequence[str], features: Features) -> dict[str, Any]:
+    segments = [
+        {"hyp": text, **describe_sentence(sentence, features)}
+        for text, sentence in zip(texts, translation.sentences, strict=True)
+    ]
+    return {"score": translation.score, "segments": segments}
 
 
 def describe_sentence(sentence: SentenceTranslation, features: Features) -> dict[str, Any]:

@@ -116,6 +116,34 @@ def decode_lines(stream: Iterable[bytes], path: str | Path) -> Iterator[str]:
         raise InputError(f"damaged compressed file ({error})", path=path, line=number + 1) from None
 
 
+def check_writable(path: str | Path) -> None:
+    """Find out whether `replaced` can write a file, before the long work whose result it is for.
+
+    Raises:
+        InputError: no such folder, no permission, or a folder in its place.
+    """
+    path = Path(path)
+    if not _is_stream(path):
+        descriptor, temporary = _temporary(path)
+        os.close(descriptor)
+        os.unlink(temporary)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is a device or pipe, such as /dev/null: it must not be replaced by a file."""
+    return path.is_char_device() or path.is_fifo()
+
+
+def _temporary(path: Path) -> tuple[int, str]:
+    """An open file beside the path, and its name."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"cannot write the file ({error.strerror})", path=path) from None
+
+
 @contextmanager
 def replaced(path: str | Path) -> Iterator[IO[bytes]]:
     """A binary file that takes its place under ``path`` only when the block ends without an error.
@@ -124,16 +152,11 @@ def replaced(path: str | Path) -> Iterator[IO[bytes]]:
     gives equal bytes.
     """
     path = Path(path)
-    if path.is_char_device() or path.is_fifo():  # such as /dev/null: must not be replaced by a file
+    if _is_stream(path):
         with open(path, "wb") as stream:
             yield stream
         return
-    try:
-        if path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"cannot write the file ({error.strerror})", path=path) from None
+    descriptor, temporary = _temporary(path)
     try:
         with os.fdopen(descriptor, "wb") as raw:
             if path.suffix == ".gz":

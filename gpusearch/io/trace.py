@@ -57,5 +57,19 @@ def read_trace(path: str | Path) -> list[list[Phrase]]:
 
 
 def format_trace(phrases: Iterable[tuple[int, int, Sequence[str]]]) -> str:
-    """The line of a sentence, without Moses' trailing blank; the source words of a phrase are start .. stop - 1."""
-    return " ".join(" ".join([*words, f"|{start}-{stop - 1}|"]) for start, stop, words in phrases)
+    """The line of a sentence, without Moses' trailing blank; the source words of a phrase are start .. stop - 1.
+
+    Raises:
+        InputError: a target word that looks like a span: the line could not be read again.
+    """
+    parts = []
+    for start, stop, words in phrases:
+        for word in words:
+            if _SPAN.fullmatch(word):
+                raise InputError(
+                    "a word that the format trace cannot hold, for it looks like a span",
+                    found=word,
+                    hint='write the format "jsonl", which has the segmentation, too',
+                )
+        parts += [*words, f"|{start}-{stop - 1}|"]
+    return " ".join(parts)

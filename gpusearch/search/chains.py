@@ -47,6 +47,7 @@ class Finals:
     """For each step (of the document) at which all chains were looked at, their scores ``[U, C]``."""
     complete: bool = True
     """False where a time limit or an interrupt ended the search early."""
+    interrupted: bool = False
 
     def best_so_far(self) -> int:
         """Sum of the best scores of the units that a chain has finished."""
@@ -68,6 +69,10 @@ class Start(Protocol):
     """Puts phrases into lanes whose unit and chain are set."""
 
     def __call__(self, driver: Driver, lanes: Lanes) -> None: ...
+
+
+# Score of a chain that has not come to a step of the trace yet.
+UNSEEN = np.iinfo(np.int64).min
 
 
 class OutOfTime(Exception):
@@ -95,6 +100,8 @@ def run_chains(
     start: Start,
     tick: Callable[[Finals, int], None],
     chains: int,
+    *,
+    start_all: bool = False,
 ) -> Finals:
     """Run `chains` chains on every unit of the problem until each is done.
 
@@ -103,11 +110,12 @@ def run_chains(
         limits: when a chain is done, and the steps at which its score is written down.
         start: fills lanes with first translations.
         tick: called about ten times a second with what is finished and the number of lanes that are; what it raises
-            ends the search: `OutOfTime` and KeyboardInterrupt leave `complete` False, and units that no chain has
-            come to keep a first translation.
+            ends the search: `OutOfTime` and KeyboardInterrupt leave `complete` False.
+        start_all: where the search is ended early, give each chain that has not begun its own first translation, so
+            that it can go on from there; else it gets what the unit's first chain has.
     """
     finals = empty_finals(problem, chains)
-    finals.trace = {step: np.zeros((len(problem.unit), chains), np.int64) for step in limits.looks}
+    finals.trace = {step: np.full((len(problem.unit), chains), UNSEEN) for step in limits.looks}
     queue = _tasks(problem, chains)
     state = driver.state
     free = list(range(len(state.unit) - 1, -1, -1))
@@ -133,11 +141,13 @@ def run_chains(
             finished += int(over.sum())
             free += lanes[over].tolist()
             busy = lanes[~over].tolist()
-    except (KeyboardInterrupt, OutOfTime):
+    except (KeyboardInterrupt, OutOfTime) as reason:
         finals.complete = False
+        finals.interrupted = isinstance(reason, KeyboardInterrupt)
         for lane in busy:
             _harvest(finals, problem, state, lane)
-        _start_the_rest(finals, problem, driver, start)
+        finals.trace = {step: scores for step, scores in finals.trace.items() if (scores != UNSEEN).all()}
+        _start_the_rest(finals, problem, driver, start, start_all)
         return finals
 
 
@@ -203,18 +213,20 @@ def _harvest(finals: Finals, problem: Problem, state: State, lane: int) -> None:
     finals.length[unit][chain] = state.length[lane, : finals.length[unit].shape[1]]
 
 
-def _start_the_rest(finals: Finals, problem: Problem, driver: Driver, start: Start) -> None:
-    """Give chains that have not begun the first translation of their unit's chain 0, or that chain's result."""
-    state = driver.state
-    for unit in range(len(problem.unit)):
-        begun = finals.length[unit].any(axis=1)
-        if begun.all():
-            continue
-        if not begun[0]:
-            _reset(state, 0, unit, 0)
-            start(driver, np.zeros(1, np.int64))
-            _harvest(finals, problem, state, 0)
-        for chain in np.flatnonzero(~finals.length[unit].any(axis=1)):
-            finals.option[unit][chain] = finals.option[unit][0]
-            finals.length[unit][chain] = finals.length[unit][0]
-            finals.score[unit, chain] = finals.score[unit, 0]
+def _start_the_rest(finals: Finals, problem: Problem, driver: Driver, start: Start, start_all: bool) -> None:
+    """Give a translation to each chain that has not begun: its own first one, or what chain 0 of its unit has."""
+    begun = np.array([length.any(axis=1) for length in finals.length]).reshape(finals.score.shape)
+    tasks = np.argwhere(~begun) if start_all else np.argwhere(~begun[:, :1])
+    room = len(driver.state.unit)
+    for first in range(0, len(tasks), room):
+        for lane, (unit, chain) in enumerate(tasks[first : first + room].tolist()):
+            _reset(driver.state, lane, unit, chain)
+        lanes = np.arange(len(tasks[first : first + room]))
+        start(driver, lanes)
+        for lane in lanes.tolist():
+            _harvest(finals, problem, driver.state, lane)
+    if not start_all:
+        for unit, chain in np.argwhere(~begun[:, 1:]).tolist():
+            finals.option[unit][chain + 1] = finals.option[unit][0]
+            finals.length[unit][chain + 1] = finals.length[unit][0]
+            finals.score[unit, chain + 1] = finals.score[unit, 0]

@@ -67,6 +67,8 @@ class SearchResult:
     """How far the proposals of each operation came."""
     complete: bool = True
     """False where an interrupt or the time limit ended the search early."""
+    interrupted: bool = False
+    """Whether it was an interrupt: KeyboardInterrupt, raised by `status` or by Python itself."""
     device: str = "cpu"
 
 
@@ -124,7 +126,9 @@ def search_documents(
             stage.add(len(batch.options), "options")
         with timer.measure("search") as stage:
             start = _start(config, batch, given, first)
-            finals = _run(config, model, batch, start, result, deadline, trace, status)
+            # Chains that are saved, or were, have each a translation of their own.
+            start_all = keep_chains or config.search.initial == "saved"
+            finals = _run(config, model, batch, start, result, deadline, trace, status, start_all)
             stage.add(int(finals.tally.sum()), "proposals")
             if not finals.complete:  # what is left keeps a first translation
                 deadline = time.monotonic()
@@ -177,6 +181,7 @@ def _run(
     deadline: float | None,
     trace: bool,
     status: Status | None,
+    start_all: bool,
 ) -> Finals:
     settings = config.search
     values = len(model.features.names)
@@ -199,11 +204,12 @@ def _run(
 
     driver = make_driver(batch.problem, search_settings(config, model, batch), lanes, values, settings)
     try:
-        finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains)
+        finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
     finally:
         driver.close()
     result.tally += finals.tally
     result.complete &= finals.complete
+    result.interrupted |= finals.interrupted
     result.device = driver.name
     return finals
 
