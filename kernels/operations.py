@@ -217,12 +217,12 @@ def resegment(problem, search, state, scratch, lane, sentence, phrases):
             words += stop_of(problem, option) - start_of(problem, option)
         if stop - start == words:
             count = cover(problem, search, scratch, sentence, start, stop, 0)
-            if count > 1 and search.number[RESEGMENT_SWAP] > 0:
-                if next_word(scratch.random) < search.number[RESEGMENT_SWAP]:
-                    k = uniform(scratch.random, count - 1)
-                    option = scratch.option[k]
-                    scratch.option[k] = scratch.option[k + 1]
-                    scratch.option[k + 1] = option
+            swap_rate = search.number[RESEGMENT_SWAP]
+            if count > 1 and swap_rate > 0 and next_word(scratch.random) < swap_rate:
+                k = uniform(scratch.random, count - 1)
+                option = scratch.option[k]
+                scratch.option[k] = scratch.option[k + 1]
+                scratch.option[k + 1] = option
             same = count == block
             k = 0
             while same and k < block:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from gpusearch.cli.options import ConfigPath, Overrides
+
+if TYPE_CHECKING:
+    from gpusearch.search.translation import SentenceTranslation
 
 
 def command(
@@ -37,9 +40,10 @@ def command(
     decoder = load(config, overrides or [])
     tokens = decoder.tokens(corpus)
     first = next((line for line in read_lines(translation) if line.strip(" \t")), "")
+    rows: list[list[SentenceTranslation | None]]
     if first and parse_trace(first):
         given = given_from_trace(translation, tokens)
-        rows = [list(document) for document in score_segmented(decoder.model, decoder.config.search, tokens, given)]
+        rows = [[*document] for document in score_segmented(decoder.model, decoder.config.search, tokens, given)]
     else:
         attach_references(corpus, translation, docids=docids)
         words = [

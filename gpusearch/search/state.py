@@ -84,7 +84,8 @@ def _room(problem: Problem) -> tuple[int, int, int]:
     """Slots, word places and sentences that any unit needs: the largest of each need not be of the same unit."""
     unit = problem.unit
     slots = unit[:, UNIT_WORDS] + unit[:, UNIT_SENTENCES]
-    return tuple(int(size.max(initial=1)) for size in (slots, unit[:, UNIT_PLACES], unit[:, UNIT_SENTENCES]))
+    places, sentences = unit[:, UNIT_PLACES], unit[:, UNIT_SENTENCES]
+    return int(slots.max(initial=1)), int(places.max(initial=1)), int(sentences.max(initial=1))
 
 
 def make_scratch(problem: Problem, memo: int = MEMO) -> Scratch:

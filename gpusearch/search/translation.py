@@ -90,7 +90,7 @@ def feature_values(batch: Batch, derivation: Derivation, first_jump: bool) -> ND
         jumps = np.abs(start - stop)
         values[row, model.features.index(DISTORTION)] = -jumps[0 if first_jump else 1 :].sum()
     filled = np.flatnonzero(counts)
-    texts = [[word for option in derivation[row] for word in batch.options.target(int(option))] for row in filled]
+    texts = [[word for option in derivation[int(row)] for word in batch.options.target(int(option))] for row in filled]
     for name, language_model in zip(model.features.language_models, model.language_models, strict=True):
         values[filled, model.features.index(name)] = _language_model_scores(language_model, texts)
     return values
