@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import UNIT_WORDS, Problem, Search
+from gpusearch.model.host_answers import HostAnswers
+from gpusearch.model.language_model import LanguageModel
 from gpusearch.model.problem import Batch
+from gpusearch.search.asking import AskingDriver
 from gpusearch.search.driver import CpuDriver, Driver
 from gpusearch.search.state import lane_bytes, make_state
 
@@ -38,6 +42,23 @@ def resolve_device(wanted: str) -> str:
     return "cpu"
 
 
+def device_of(wanted: str, language_models: Sequence[LanguageModel]) -> str:
+    """`resolve_device` for a search with these language models: one that is asked on the host needs the CPU.
+
+    Raises:
+        InputError: a GPU is asked for and cannot serve.
+    """
+    if not HostAnswers(language_models):
+        return resolve_device(wanted)
+    if wanted == "cuda":
+        raise InputError(
+            "a language model with backend = kenlm is asked on the host, by a search on the CPU",
+            found="device = cuda",
+            hint='set backend = "device" (an ARPA file is needed), or --device cpu',
+        )
+    return "cpu"
+
+
 def free_bytes() -> int:
     """Memory that this process may still take."""
     with open("/proc/meminfo") as lines:
@@ -60,7 +81,7 @@ def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:
     size = lane_bytes(batch.problem, values)
     room = int(free_bytes() * SHARE_OF_MEMORY) // size
     most = CPU_LANES
-    if resolve_device(config.device) == "cuda":
+    if device_of(config.device, batch.options.model.language_models) == "cuda":
         from gpusearch.search.cuda import lanes_that_fit
 
         room, most = min(room, lanes_that_fit(batch.problem, values)), CUDA_LANES
@@ -74,12 +95,23 @@ def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:
     return min(tasks, config.max_lanes or most, room)
 
 
-def make_driver(problem: Problem, search: Search, lanes: int, values: int, config: SearchConfig) -> Driver:
-    """A driver with empty lanes, each with room for any unit."""
+def make_driver(
+    problem: Problem,
+    search: Search,
+    lanes: int,
+    values: int,
+    config: SearchConfig,
+    language_models: Sequence[LanguageModel] = (),
+) -> Driver:
+    """A driver with empty lanes, each with room for any unit, for a problem with these language models."""
     nothing = np.zeros(lanes, np.int64)
     state = make_state(problem, nothing, nothing, values)
-    if resolve_device(config.device) == "cuda":
+    if device_of(config.device, language_models) == "cuda":
         from gpusearch.search.cuda import CudaDriver
 
         return CudaDriver(problem, search, state, config.speculation)
-    return CpuDriver(problem, search, state, config.threads or os.cpu_count() or 1)
+    threads = config.threads or os.cpu_count() or 1
+    answers = HostAnswers(language_models)
+    if answers:
+        return AskingDriver(problem, search, state, threads, answers)
+    return CpuDriver(problem, search, state, threads)

@@ -1,0 +1,326 @@
+"""Steps in phases: the same paths as in one piece, and judges that take part between the phases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gpusearch.config import SearchConfig
+from gpusearch.kernels.records import (
+    ACCEPTED,
+    BELOW_BOUND,
+    BELOW_SCORE,
+    LIMIT_PAUSE,
+    LIMIT_STEPS,
+    MOSES_CHECK,
+    OPTION_SCORE,
+    OPTION_WORDS,
+    SENTENCE_SLOT,
+    UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
+    UNIT_WORDS,
+    Problem,
+    Proposals,
+    Search,
+    State,
+)
+from gpusearch.model.model import Model
+from gpusearch.model.problem import build_problem
+from gpusearch.search import run
+from gpusearch.search.driver import CpuDriver, Driver, Lanes
+from gpusearch.search.state import lane_hash, make_state
+from gpusearch.search.stepwise import StepwiseDriver
+from tests.driver_checks import CASE, CHECKS
+from tests.kernels.test_paths import CASES
+from tests.parity_model import newstest_documents
+from tests.paths import Case, MakeDriver, cpu, final_hashes
+
+Integers = NDArray[np.int64]
+WEIGHT = 1 << 18
+COLUMN = 2
+
+
+def stepwise(threads: int) -> MakeDriver:
+    return lambda problem, search, state: StepwiseDriver(problem, search, state, threads)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", CASES)
+def test_steps_in_phases_are_steps_in_one_piece(name: str, threads: int, full: bool) -> None:
+    if CASES[name].docent_draws and not full:
+        pytest.skip("Docent's draws are compiled for this driver under --full only")
+    assert final_hashes(CASES[name], stepwise(threads)) == final_hashes(CASES[name], cpu(1))
+
+
+def test_steps_in_phases_on_many_problems(repetitions: Callable[[int], int]) -> None:
+    """Any models, limits, pauses; also each unit by itself, and beside more chains."""
+    for seed in range(repetitions(500)):
+        case = Case.random(seed)
+        expected = final_hashes(case, cpu(1))
+        assert final_hashes(case, stepwise(1)) == expected, case
+        assert final_hashes(case, stepwise(1), alone=True, padding=(2, 5)) == expected, case
+        more = final_hashes(replace(case, chains=5), stepwise(2))
+        assert [more[lane] for lane in range(len(more)) if lane % 5 < 2] == expected, case
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_driver_that_works_stepwise(name: str) -> None:
+    """An interrupt among other things: the state is complete, and the run goes on from there."""
+    CHECKS[name](stepwise(2))
+
+
+@pytest.mark.parametrize("units", ["sentence", "document"])
+def test_parity_documents_take_the_same_paths(newstest_model: Model, parity: object, units: str) -> None:
+    """Real options, with pauses and a rejection limit that ends most chains."""
+    documents = newstest_documents(parity)[:2]  # type: ignore[arg-type]  # the fixture's path
+    config = SearchConfig(chains=2)
+    batch = build_problem(newstest_model, documents, search=config, units=units)
+    problem = batch.problem
+    search = run.search_settings(run.Config.model_construct(search=config), newstest_model, batch)
+    lanes = np.arange(2 * len(problem.unit))
+    hashes = []
+    for make_driver in (cpu(2), stepwise(2)):
+        state = make_state(problem, lanes // 2, lanes % 2, len(newstest_model.features.names))
+        state.limit[:, LIMIT_STEPS] = 40 * problem.unit[lanes // 2, UNIT_WORDS]
+        state.limit[:, 1] = 200
+        driver = make_driver(problem, search, state)
+        driver.start(lanes)
+        for pause in (1, 17, 1 << 40):
+            state.limit[:, LIMIT_PAUSE] = pause
+            driver.run(lanes, lambda: None)
+        driver.close()
+        hashes.append([lane_hash(problem, state, int(lane)) for lane in lanes])
+    assert hashes[0] == hashes[1]
+
+
+def replaced_options(problem: Problem, state: State, proposals: Proposals, row: int) -> NDArray[np.int32]:
+    """The phrases that give way to a proposal."""
+    lane = proposals.lane[row]
+    sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + proposals.sentence[row]
+    first = problem.sentence[sentence, SENTENCE_SLOT] + proposals.first[row]
+    return state.option[lane, first : first + proposals.replaced[row]]
+
+
+def lane_options(problem: Problem, state: State, lane: int) -> NDArray[np.int32]:
+    """All phrases of a lane."""
+    first, count = problem.unit[state.unit[lane], [UNIT_FIRST_SENTENCE, UNIT_SENTENCES]]
+    slots = problem.sentence[first : first + count, SENTENCE_SLOT]
+    parts = [state.option[lane, s : s + n] for s, n in zip(slots, state.length[lane], strict=False)]
+    return np.concatenate(parts)
+
+
+class OptionJudge:
+    """A feature of the options, computed outside: what the kernels' own sums would do as well."""
+
+    def __init__(self, problem: Problem, headroom: int | None, loose: int) -> None:
+        self.problem, self.headroom, self.loose = problem, headroom, loose
+        self.worth = problem.option_value[:, COLUMN].astype(np.int64) * WEIGHT
+
+    def full(self, state: State, lanes: Lanes) -> Integers:
+        return np.array([self.worth[lane_options(self.problem, state, lane)].sum() for lane in lanes.tolist()], int)
+
+    def bound(self, state: State, proposals: Proposals) -> Integers:
+        return self._delta(state, proposals) + self.loose
+
+    def delta(self, state: State, proposals: Proposals) -> Integers:
+        return self._delta(state, proposals)
+
+    def _delta(self, state: State, proposals: Proposals) -> Integers:
+        change = np.zeros(len(proposals.lane), np.int64)
+        for row, count in enumerate(proposals.count.tolist()):
+            change[row] = self.worth[proposals.option[row, :count]].sum()
+            change[row] -= self.worth[replaced_options(self.problem, state, proposals, row)].sum()
+        return change
+
+    def commit(self, state: State, proposals: Proposals) -> None:
+        assert (proposals.total + proposals.outside > proposals.threshold).all()
+
+
+class UntalliedDriver(StepwiseDriver):
+    """A driver whose lanes do not say at which stage proposals were rejected."""
+
+    def close(self) -> None:
+        self.state.tally[:] = 0
+        super().close()
+
+
+class UntalliedCpuDriver(CpuDriver):
+    def close(self) -> None:
+        self.state.tally[:] = 0
+        super().close()
+
+
+def outside(headroom: int | None, loose: int, driver: type[StepwiseDriver], judges: list[OptionJudge]) -> MakeDriver:
+    """Drivers that have a part of the options' scores judged outside."""
+
+    def make(problem: Problem, search: Search, state: State) -> Driver:
+        judge = OptionJudge(problem, headroom, loose)
+        judges.append(judge)
+        score = problem.option_score.copy()
+        score[:, OPTION_SCORE] -= judge.worth
+        return driver(problem._replace(option_score=score), search, state, 1, judges=[judge])
+
+    return make
+
+
+def test_a_feature_judged_outside_is_the_same_feature(repetitions: Callable[[int], int]) -> None:
+    """Paths, scores and, with an exact bound, even the stages at which proposals are rejected."""
+    judges: list[OptionJudge] = []
+    for seed in range(repetitions(100)):
+        case = Case.random(seed)
+        expected = final_hashes(case, cpu(1))
+        assert final_hashes(case, outside(None, 0, StepwiseDriver, judges)) == expected, case
+        most = 2 * int(np.abs(judges[-1].worth).max(initial=0)) * 9
+        assert final_hashes(case, outside(most, 0, StepwiseDriver, judges)) == expected, case
+        expected = final_hashes(case, lambda *arguments: UntalliedCpuDriver(*arguments, threads=1))
+        assert final_hashes(case, outside(None, 1 << 40, UntalliedDriver, judges)) == expected, case
+
+
+class LengthJudge:
+    """A feature of the whole document that keeps a count of its own: -weight * abs(words - wanted)."""
+
+    headroom = None
+
+    def __init__(self, problem: Problem, lanes: int, wanted: int) -> None:
+        self.problem, self.wanted = problem, wanted
+        self.words = np.zeros(lanes, np.int64)
+
+    def _worth(self, words: Integers) -> Integers:
+        return -(1 << 47) * np.abs(words - self.wanted)
+
+    def _count(self, options: NDArray[np.int32]) -> int:
+        return int(self.problem.option_place[options, OPTION_WORDS].sum())
+
+    def full(self, state: State, lanes: Lanes) -> Integers:
+        self.words[lanes] = [self._count(lane_options(self.problem, state, lane)) for lane in lanes.tolist()]
+        return self._worth(self.words[lanes])
+
+    def _more(self, state: State, proposals: Proposals) -> Integers:
+        return np.array(
+            [
+                self._count(proposals.option[row, :count])
+                - self._count(replaced_options(self.problem, state, proposals, row))
+                for row, count in enumerate(proposals.count.tolist())
+            ],
+            np.int64,
+        )
+
+    def bound(self, state: State, proposals: Proposals) -> Integers:
+        return (1 << 47) * np.abs(self._more(state, proposals))
+
+    def delta(self, state: State, proposals: Proposals) -> Integers:
+        now = self.words[proposals.lane]
+        return self._worth(now + self._more(state, proposals)) - self._worth(now)
+
+    def commit(self, state: State, proposals: Proposals) -> None:
+        self.words[proposals.lane] += self._more(state, proposals)
+
+
+def with_length(problem: Problem, search: Search, state: State) -> StepwiseDriver:
+    judge = LengthJudge(problem, len(state.unit), wanted=14)
+    return StepwiseDriver(problem, search, state, 2, judges=[judge])
+
+
+def test_a_feature_of_the_document_leads_the_search() -> None:
+    """Each lane comes to the wanted length; its score is that of kernels and judge together, in any batch."""
+    problem, search, values = CASE.problem()
+    state = make_state(problem, np.zeros(4, int), np.arange(4), values)
+    driver = with_length(problem, search, state)
+    lanes = np.arange(4)
+    driver.start(lanes)
+    state.limit[:, LIMIT_STEPS] = 300
+    driver.run(lanes, lambda: None)
+    judge = driver._judges[0]
+    assert isinstance(judge, LengthJudge)
+    assert abs(judge.words - 14).max() <= 2
+    score, words = state.score.copy(), judge.words.copy()
+    driver.refresh(lanes)
+    assert np.array_equal(state.score, score) and np.array_equal(judge.words, words)
+    driver.close()
+    case = replace(CASE, steps=100)
+    one = final_hashes(replace(case, chains=1), with_length)
+    assert final_hashes(replace(case, chains=7, pauses=(3, 50)), with_length)[0] == one[0]
+
+
+def test_judges_are_told_anew_after_an_interrupt() -> None:
+    """Whenever it comes: before a commit, or between what the judges and what the kernels do."""
+    problem, search, values = CASE.problem()
+    state = make_state(problem, np.zeros(3, int), np.arange(3), values)
+    driver = with_length(problem, search, state)
+    judge = driver._judges[0]
+    assert isinstance(judge, LengthJudge)
+    lanes = np.arange(3)
+    driver.start(lanes)
+    state.limit[:, LIMIT_STEPS] = 80
+    commit, cut = judge.commit, 0
+
+    def commit_and_interrupt(state: State, proposals: Proposals) -> None:
+        nonlocal cut
+        commit(state, proposals)
+        cut += 1
+        if cut % 3 == 0:
+            raise KeyboardInterrupt
+
+    judge.commit = commit_and_interrupt  # type: ignore[method-assign]  # the interrupt comes from outside
+    while (state.step < 80).any():
+        try:
+            driver.run(lanes, lambda: None)
+        except KeyboardInterrupt:
+            continue
+    assert cut > 3
+    driver.close()
+    whole = make_state(problem, np.zeros(3, int), np.arange(3), values)
+    whole.limit[:, LIMIT_STEPS] = 80
+    other = with_length(problem, search, whole)
+    other.start(lanes)
+    other.run(lanes, lambda: None)
+    other.close()
+    for lane in range(3):
+        assert lane_hash(problem, state, lane) == lane_hash(problem, whole, lane)
+
+
+class NothingJudge:
+    """Adds nothing, and counts what comes to it."""
+
+    def __init__(self, headroom: int | None) -> None:
+        self.headroom, self.asked = headroom, 0
+
+    def full(self, state: State, lanes: Lanes) -> Integers:
+        return np.zeros(len(lanes), np.int64)
+
+    def bound(self, state: State, proposals: Proposals) -> Integers:
+        self.asked += len(proposals.lane)
+        return self.delta(state, proposals)
+
+    def delta(self, state: State, proposals: Proposals) -> Integers:
+        return np.zeros(len(proposals.lane), np.int64)
+
+    def commit(self, state: State, proposals: Proposals) -> None:
+        pass
+
+
+@pytest.mark.parametrize("name", ["only_listed_lanes_are_touched", "what_tick_raises_stops_the_run"])
+def test_driver_checks_hold_with_a_judge(name: str) -> None:
+    CHECKS[name](partial(StepwiseDriver, threads=2, judges=[NothingJudge(0)]))
+
+
+@pytest.mark.parametrize(("headroom", "from_stage"), [(None, BELOW_BOUND), (0, BELOW_SCORE)])
+def test_only_what_may_win_comes_to_a_judge(headroom: int | None, from_stage: int) -> None:
+    problem, search, values = CASE.problem()
+    search.number[MOSES_CHECK] = 0
+    state = make_state(problem, np.zeros(4, int), np.arange(4), values)
+    judge = NothingJudge(headroom)
+    driver = StepwiseDriver(problem, search, state, 1, judges=[judge])
+    driver.start(np.arange(4))
+    state.limit[:, LIMIT_STEPS] = 200
+    driver.run(np.arange(4), lambda: None)
+    driver.close()
+    tally = state.tally.sum(axis=(0, 1))
+    # Those accepted come twice: their bound is traded for the exact value.
+    assert judge.asked == tally[from_stage:].sum() + tally[ACCEPTED]
+    assert tally[BELOW_BOUND] > 0 and tally[ACCEPTED] > 0
