@@ -81,7 +81,9 @@ def command(
         "initial_file": initial_file,
         "initial": initial,
     }
-    settings = [f"search.{key}={value}" for key, value in given.items() if value is not None]
+    # Texts in quotes, lest a file called 1 be read as a number.
+    texts = {key: json.dumps(str(value)) for key, value in given.items() if isinstance(value, str | Path)}
+    settings = [f"search.{key}={texts.get(key, value)}" for key, value in given.items() if value is not None]
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)

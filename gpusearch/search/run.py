@@ -20,6 +20,7 @@ from gpusearch.search.choose import choose, every_chain, n_best
 from gpusearch.search.device import batch_lanes, free_bytes, make_driver
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
 from gpusearch.search.limits import make_limits
+from gpusearch.search.reach import check_reach
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
 from gpusearch.search.translation import SentenceTranslation, describe
@@ -169,6 +170,8 @@ def _start(config: Config, batch: Batch, given: Given | None, first: int) -> Sta
         return GivenStart(batch.problem, best_derivations(batch))
     assert given is not None, "initial = file and saved come with what they start from"
     chains = given.options(batch, first)
+    for chain in chains:
+        check_reach(batch, chain, config.search)
     return SavedStart(batch.problem, chains, given.counters(batch, first))
 
 
@@ -202,7 +205,9 @@ def _run(
             text = f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
             status(done_before + int(share * len(batch.units.first_sentence[:-1])), text)
 
-    driver = make_driver(batch.problem, search_settings(config, model, batch), lanes, values, settings)
+    driver = make_driver(
+        batch.problem, search_settings(config, model, batch), lanes, values, settings, model.language_models
+    )
     try:
         finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
     finally:
