@@ -56,9 +56,10 @@ class Marginals:
     total: Array
     types: Array
 
-    def rows(self, keys: Array) -> Array:
-        """Row of each of these phrases, which must be there."""
-        return np.searchsorted(self.keys, keys)
+    def take(self, keys: Array) -> Marginals:
+        """The rows of these phrases, all of which must be there."""
+        rows = np.searchsorted(self.keys, keys)
+        return Marginals(keys, self.total[rows], self.types[rows])
 
     def save(self, path: Path) -> None:
         """Write to a folder of plain arrays."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpusearch.train.corpus import Array
-from gpusearch.train.counting import Marginals, Pairs
+from gpusearch.train.counting import Marginals
 
 #: Columns of a phrase table in their order: p(f|e), lex(f|e), p(e|f), lex(e|f); f is the source, e the target phrase.
 COLUMNS = ("inverse_phrase", "inverse_lexical", "direct_phrase", "direct_lexical")
@@ -45,7 +45,7 @@ def estimate_discounts(counts_of_counts: Array) -> Discounts:
 
 
 def phrase_probabilities(
-    pairs: Pairs, source: Marginals, target: Marginals, discounts: Discounts | None = None
+    occurrences: Array, source: Marginals, target: Marginals, discounts: Discounts | None = None
 ) -> tuple[Array, Array]:
     """p(f|e) and p(e|f), float64[N] each.
 
@@ -54,20 +54,22 @@ def phrase_probabilities(
         (c(f, e) - D) / c(f) + (D_1 N_1(f) + D_2 N_2(f) + D_3 N_3+(f)) / c(f) * N(e) / N
 
     where N_r(f) counts the pairs of f that occur r times, N(e) the pairs of e and N all pairs.
+
+    Args:
+        occurrences: int64[N], c(f, e).
+        source, target: marginal counts of f and e, a row for each pair.
     """
-    source_rows, target_rows = source.rows(pairs.source), target.rows(pairs.target)
-    inverse = _conditional(pairs.occurrences, target, target_rows, source, source_rows, discounts)
-    direct = _conditional(pairs.occurrences, source, source_rows, target, target_rows, discounts)
+    inverse = _conditional(occurrences, target, source, discounts)
+    direct = _conditional(occurrences, source, target, discounts)
     return inverse, direct
 
 
-def _conditional(
-    count: Array, given: Marginals, given_rows: Array, other: Marginals, other_rows: Array, discounts: Discounts | None
-) -> Array:
-    total = given.total[given_rows]
+def _conditional(occurrences: Array, given: Marginals, other: Marginals, discounts: Discounts | None) -> Array:
     if discounts is None:
-        return count / total
+        probability: Array = occurrences / given.total
+        return probability
     by_count = np.array(discounts.values)
-    backoff = other.types[other_rows].sum(axis=1) / discounts.pairs
-    kept = count - by_count[np.minimum(count, 3) - 1]
-    return (kept + given.types[given_rows] @ by_count * backoff) / total
+    backoff = other.types.sum(axis=1) / discounts.pairs
+    kept = occurrences - by_count[np.minimum(occurrences, 3) - 1]
+    smoothed: Array = (kept + given.types @ by_count * backoff) / given.total
+    return smoothed

@@ -46,13 +46,15 @@ class Scorer:
     discounts: Discounts | None
     reordering: str | None
 
-    def phrase_scores(self, pairs: Pairs) -> Array:
-        """float64[N, 4]: p(f|e), lex(f|e), p(e|f), lex(e|f)."""
-        inverse, direct = phrase_probabilities(pairs, self.source, self.target, self.discounts)
+    def phrase_scores(self, pairs: Pairs) -> tuple[Array, Array]:
+        """float64[N, 4]: p(f|e), lex(f|e), p(e|f), lex(e|f); int64[N, 3]: occurrences of target, source, pair."""
+        source, target = self.source.take(pairs.source), self.target.take(pairs.target)
+        inverse, direct = phrase_probabilities(pairs.occurrences, source, target, self.discounts)
         places, lengths = self.places(pairs)
         words = self.corpus.source.words, self.corpus.target.words
         lexical = lexical_weights(self.lexical, *words, places, lengths, pairs.alignment)
-        return np.stack([inverse, lexical[:, 0], direct, lexical[:, 1]], axis=1)
+        scores = np.stack([inverse, lexical[:, 0], direct, lexical[:, 1]], axis=1)
+        return scores, np.stack([target.total, source.total, pairs.occurrences], axis=1)
 
     def places(self, pairs: Pairs) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """Where the source and the target phrase of each pair stand in the text, and their lengths."""
@@ -95,35 +97,33 @@ def write_tables(
         reordering_file = _Writer(stack, folder / "reordering-table.gz") if scorer.reordering else None
         task = stack.enter_context(progress.task("write tables", None, "phrase pairs"))
         for chunk in chunks:
-            written.pairs += len(chunk.source)
             task.advance(len(chunk.source))
-            pairs = _select(chunk, chunk.occurrences >= min_count)
-            written.rare += len(chunk.source) - len(pairs.source)
-            if significant is not None:
-                kept = _select(pairs, significant(pairs))
-                written.insignificant += len(pairs.source) - len(kept.source)
-                pairs = kept
+            pairs = _kept(chunk, min_count, significant, written)
             places, lengths = scorer.places(pairs)
-            fit = writable_pairs(source, target, places, lengths)
-            if not fit.all():
-                written.unwritable += int(np.count_nonzero(~fit))
-                pairs = _select(pairs, fit)
+            writable = writable_pairs(source, target, places, lengths)
+            if not writable.all():
+                written.unwritable += int(np.count_nonzero(~writable))
+                pairs = _select(pairs, writable)
                 places, lengths = scorer.places(pairs)
             written.rows += len(pairs.source)
-            counts = np.stack(
-                [
-                    scorer.target.total[scorer.target.rows(pairs.target)],
-                    scorer.source.total[scorer.source.rows(pairs.source)],
-                    pairs.occurrences,
-                ],
-                axis=1,
-            )
-            scores = scorer.phrase_scores(pairs)
+            scores, counts = scorer.phrase_scores(pairs)
             phrase_file.write(table_rows(source, target, places, lengths, scores, pairs.alignment, counts))
             if reordering_file and scorer.reordering:
                 steps = orientation_probabilities(pairs.orientation, scorer.reordering)
                 reordering_file.write(table_rows(source, target, places, lengths, steps))
     return written
+
+
+def _kept(chunk: Pairs, min_count: int, significant: Filter | None, written: Written) -> Pairs:
+    """The pairs that are frequent and significant enough; the others are counted."""
+    written.pairs += len(chunk.source)
+    pairs = _select(chunk, chunk.occurrences >= min_count)
+    written.rare += len(chunk.source) - len(pairs.source)
+    if significant is None:
+        return pairs
+    kept = _select(pairs, significant(pairs))
+    written.insignificant += len(pairs.source) - len(kept.source)
+    return kept
 
 
 def _select(pairs: Pairs, kept: Array) -> Pairs:

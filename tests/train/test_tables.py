@@ -117,7 +117,7 @@ def test_kneser_ney_probabilities_sum_to_one(tmp_path: Path) -> None:
     n1, n2, n3 = scorer.discounts.values
     assert 0 < n1 < 1 and n1 < n2 < 2 and n2 < n3 < 3
     pairs = [(s, t, c) for chunk in chunks for s, t, c in zip(*(x.tolist() for x in chunk[:3]), strict=True)]
-    values = np.concatenate([scorer.phrase_scores(chunk) for chunk in chunks])
+    values = np.concatenate([scorer.phrase_scores(chunk)[0] for chunk in chunks])
     for column, this, other in ((2, 0, 1), (0, 1, 0)):  # p(e|f), p(f|e)
         types = Counter(pair[other] for pair in pairs)
         sums: Counter[int] = Counter()
@@ -138,7 +138,7 @@ def test_kneser_ney_lowers_rare_pairs_most(tmp_path: Path) -> None:
     plain, chunks = make_tables(text, tmp_path)
     smoothed, _ = make_tables(text, tmp_path, smoothed=True)
     count = np.concatenate([chunk.occurrences for chunk in chunks])
-    ratio = np.concatenate([smoothed.phrase_scores(c)[:, 2] / plain.phrase_scores(c)[:, 2] for c in chunks])
+    ratio = np.concatenate([smoothed.phrase_scores(c)[0][:, 2] / plain.phrase_scores(c)[0][:, 2] for c in chunks])
     means = [ratio[group].mean() for group in (count == 1, count == 2, count > 5)]
     assert means == sorted(means) and means[0] < 0.8 < means[2]
 
