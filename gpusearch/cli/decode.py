@@ -52,7 +52,7 @@ def command(
     Standard output carries the translation, in the form of the input; progress, the timing table and the signature go
     to standard error.
     """
-    from gpusearch.cli.decoded import check_format, report, score_rows, trace_rows, write_decoded
+    from gpusearch.cli.decoded import check_format, output_form, report, score_rows, trace_rows, write_decoded
     from gpusearch.cli.interrupt import noted_interrupt
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.decoder import load
@@ -63,10 +63,6 @@ def command(
     from gpusearch.timing import Timer
 
     check_format(output_format)
-    if nbest and output_format != "jsonl":
-        raise InputError(
-            "--nbest has no place in this output", found=f"--format {output_format}", expected="--format jsonl"
-        )
     for path in (output, trace, score_file, save_state):
         if path is not None:
             check_writable(path)
@@ -86,6 +82,9 @@ def command(
     settings = [f"search.{key}={texts.get(key, value)}" for key, value in given.items() if value is not None]
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
+    form = output_form(corpus, output_format)
+    if nbest and form != "jsonl":
+        raise InputError("--nbest has no place in this output", found=f"the form {form}", expected="--format jsonl")
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
     with (
         noted_interrupt() as check_interrupt,

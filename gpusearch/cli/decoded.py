@@ -9,6 +9,7 @@ from typing import Any
 
 from gpusearch.decoder import Decoded
 from gpusearch.errors import InputError
+from gpusearch.io.corpus import Corpus
 from gpusearch.io.documents import FORMATS, write_documents
 from gpusearch.io.trace import format_trace
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
@@ -30,16 +31,24 @@ def check_format(name: str | None) -> None:
         raise InputError("unusable output format", found=name, expected=", ".join(OUTPUT_FORMATS))
 
 
+def output_form(corpus: Corpus, name: str | None) -> str:
+    """The form of the output: the one that is named, else that of the input, or JSONL where that is only read."""
+    if name is not None:
+        return name
+    return corpus.format if corpus.format in OUTPUT_FORMATS else "jsonl"
+
+
 def write_decoded(decoded: Decoded, features: Features, destination: Path | None, name: str | None) -> None:
     """Write translations in the form of the input or in a named one; None: to standard output."""
     texts = decoded.texts
     where = destination if destination is not None else "-"
-    if name == "trace":
+    form = output_form(decoded.corpus, name)
+    if form == "trace":
         texts = [[_trace(sentence) for sentence in found.best.sentences] for found in decoded.result.documents]
-        name = "text"
-    if name == "jsonl" or (name is None and decoded.corpus.format in ("jsonl", "conllu")):
+        form = "text"
+    if form == "jsonl":
         _describe(decoded, features)
-    write_documents(decoded.corpus, texts, where, name)
+    write_documents(decoded.corpus, texts, where, form)
 
 
 def _trace(sentence: SentenceTranslation) -> str:

@@ -98,6 +98,12 @@ def load_model(config: Config) -> Model:
 
 def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Sequence[LanguageModel]) -> Model:
     """A model of tables and language models that are in memory; `load_model` says what may be wrong with them."""
+    for name, feature in config.features.items():
+        raise InputError(
+            f"unknown feature {name}",
+            found=f'use = "{feature.use}"',
+            hint="no features but those of the models are there",
+        )
     features = make_features(
         [(table.name, table.columns, table.weights) for table in config.phrase_table],
         [(language_model.name, language_model.weight) for language_model in config.language_model],
@@ -117,6 +123,9 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
         tables.append(TranslationTable(table.name, read, table.table_limit, tuple(lm_words)))
     language = _joined(features, language_models)
     warnings = tuple(warning for table in tables for warning in idle_columns(table.name, table.pairs))
+    warnings += tuple(
+        f"{entry.name}: reordering models do not count in the score yet" for entry in config.reordering_model
+    )
     for warning in warnings:
         logger.warning(warning)
     model = Model(features, tuple(tables), tuple(language_models), language, SCORE_UNITS, warnings)
