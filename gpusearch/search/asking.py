@@ -72,6 +72,7 @@ class AskingDriver(CpuDriver):
         while len(lanes):
             self._share(self._asking.run_asking_lanes, lanes, self._stop, self._question, tick=tick, shares=SHARES)
             lanes = self._answer(lanes, tick)
+            self._forget(lanes)
 
     def _answer(self, lanes: Lanes, tick: Callable[[], None]) -> Lanes:
         """Ask what lanes want to know; returns those that do."""
@@ -79,12 +80,15 @@ class AskingDriver(CpuDriver):
         if len(lanes):
             # In another thread: an interrupt must not cut KenLM's processes short.
             self._await({self._pool.submit(self._answers.answer, self._question[lanes])}, tick)
-            if self._answers.count > self._most_answers:
-                self._forget(lanes)
         return lanes
 
     def _forget(self, lanes: Lanes) -> None:
-        """Forget all answers but those that the present translations of lanes need."""
+        """Where there are too many answers: forget all but those that the present translations of lanes need.
+
+        To be called while no proposal is accepted but not committed: that needs answers, too.
+        """
+        if self._answers.count <= self._most_answers:
+            return
         self._answers.forget()
         self._forgotten += 1
         self._scratch = threading.local()  # its memo goes by the old numbers

@@ -131,6 +131,7 @@ class StepwiseDriver(AskingDriver):
                 self._phases.advance_rows, rows, proposals, self._headroom(), self._stop, tick=tick, shares=SHARES
             )
             rows = rows[proposals.stage[rows] != RESTING]
+            self._forget(proposals.lane[rows])
             self._bound(proposals, rows)
             self._score(proposals, rows[proposals.stage[rows] == OPEN], tick)
             self._judge(proposals, rows[proposals.stage[rows] == ACCEPTED])
