@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import decode, doctor, evaluate, score, train, train_lm
+from gpusearch.cli import bench, decode, doctor, evaluate, score, train, train_lm, warmup
 from gpusearch.errors import GpusearchError
 
 INTERRUPTED = 130
@@ -47,12 +47,14 @@ def _gpusearch(
     """Document-level decoding for phrase-based machine translation by many stochastic search chains."""
 
 
+app.command("bench")(bench.command)
 app.command("decode")(decode.command)
 app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)
 app.command("score")(score.command)
 app.command("train")(train.command)
 app.command("train-lm")(train_lm.command)
+app.command("warmup")(warmup.command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

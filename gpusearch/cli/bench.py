@@ -1,0 +1,59 @@
+"""`gpusearch bench`: how fast chains run on a model and documents."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpusearch.cli.options import ConfigPath, Overrides
+
+
+def command(
+    documents: Annotated[
+        str, typer.Argument(metavar="[DOCUMENTS]", help="What to translate; - is standard input.")
+    ] = "-",
+    config: ConfigPath = Path("model.toml"),
+    chains: Annotated[int | None, typer.Option(min=1, help="Chains a document.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
+    seconds: Annotated[float, typer.Option(min=0.01, help="About so long for each measurement.")] = 2.0,
+    units: Annotated[str, typer.Option(help="sentence or document: what is searched by itself.")] = "sentence",
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line instead of a table.")] = False,
+    overrides: Overrides = None,
+) -> None:
+    """Measure proposals that change something, by second and by CPU second.
+
+    Rising numbers of lanes, then without the bound, then each operation by itself; from random starts, each lane in the
+    second half of its way.
+    """
+    from gpusearch.decoder import load
+    from gpusearch.errors import InputError
+    from gpusearch.io.documents import read_documents
+    from gpusearch.model.problem import build_problem
+    from gpusearch.search.bench import sweep
+
+    given = {"chains": chains, "device": device, "threads": threads}
+    settings = [f"search.{key}={value}" for key, value in given.items() if value is not None]
+    corpus = read_documents(documents)
+    decoder = load(config, [*(overrides or []), *settings])
+    names = [document.id for document in corpus.documents]
+    batch = build_problem(decoder.model, decoder.tokens(corpus), names, decoder.config.search, units=units)
+    if not len(batch.problem.unit):
+        raise InputError("nothing to translate", path=documents, found="no words")
+    if not as_json:
+        header = ("operation", "bound", "lanes", "proposals/s", "a CPU second", "bound %", "score %", "accepted %")
+        print("{:16}{:>6}{:>7}{:>15}{:>15}{:>9}{:>9}{:>12}".format(*header))
+    for speed in sweep(batch, decoder.config, decoder.model, seconds):
+        if as_json:
+            print(json.dumps(speed.row()))
+        else:
+            print(
+                f"{speed.operation:16}{'yes' if speed.bound else 'no':>6}{speed.lanes:7}"
+                f"{speed.proposals_per_second:15,.0f}{speed.proposals_per_cpu_second:15,.0f}"
+                f"{100 * speed.rejected_by_bound:9.1f}{100 * speed.rejected_by_score:9.1f}{100 * speed.accepted:12.2f}"
+            )
+        sys.stdout.flush()

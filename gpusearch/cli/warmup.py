@@ -1,0 +1,58 @@
+"""`gpusearch warmup`: compile what decoding needs, so that the first translation does not wait for it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+# The smallest model that every kernel has something to do on.
+_MODEL = """\
+[[phrase_table]]
+path = "table"
+weights = [1.0]
+[[language_model]]
+path = "lm"
+weight = 1.0
+"""
+_TABLE = "a ||| x ||| 0.5 ||| 0-0\na ||| y ||| 0.5 ||| 0-0\na b ||| x y ||| 0.5 ||| 0-0 1-1\nb ||| y ||| 0.5 ||| 0-0\n"
+_LANGUAGE_MODEL = """\
+\\data\\
+ngram 1=5
+ngram 2=1
+
+\\1-grams:
+-1\t<unk>\t0
+0\t<s>\t-0.1
+-1\t</s>\t0
+-1\tx\t-0.1
+-1\ty\t0
+
+\\2-grams:
+-0.5\tx y
+
+\\end\\
+"""
+
+
+def command() -> None:
+    """Fill the cache of compiled kernels: about half a minute on a new machine, or after an update."""
+    from gpusearch.kernels.target import cache_folder
+
+    start = time.perf_counter()
+    print(f"compiling kernels into {cache_folder()}", file=sys.stderr)
+    with TemporaryDirectory() as folder:
+        warm_up(Path(folder))
+    print(f"done in {time.perf_counter() - start:.1f} s", file=sys.stderr)
+
+
+def warm_up(folder: Path) -> None:
+    """Translate with a made-up model in a folder: loads tables, builds a language model, runs every driver."""
+    from gpusearch.decoder import load
+
+    for name, text in (("model.toml", _MODEL), ("table", _TABLE), ("lm", _LANGUAGE_MODEL)):
+        (folder / name).write_text(text, encoding="utf-8")
+    decoder = load(folder / "model.toml")
+    decoder.decode([["a b", "b a"]], chains=2, device="cpu")
+    decoder.decode([["a b"]], chains=1, device="cpu", initial="best")
