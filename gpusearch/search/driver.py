@@ -76,9 +76,7 @@ class CpuDriver:
         from gpusearch.kernels import cpu  # compiles, or loads what was compiled
 
         if not any(cache_folder().glob("*/*run_lanes*.nbi")):
-            logger.warning(
-                "compiling kernels for this machine, once: about half a minute (gpusearch warmup does it ahead)"
-            )
+            logger.warning("compiling kernels for this machine, once: half a minute (gpusearch warmup does it ahead)")
         self.problem, self.search, self.state, self.threads = problem, search, state, threads
         self._kernels = cpu
         self._pool = ThreadPoolExecutor(threads)
