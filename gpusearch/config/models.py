@@ -85,11 +85,16 @@ class LanguageModelConfig(Group):
     bound_order: int | None = Field(
         None, ge=1, le=9, description="backend kenlm: order of the small table that bounds its scores"
     )
+    bound_path: FilePath | None = Field(
+        None, description="backend kenlm: ARPA file that bounds are computed from, where path is not one"
+    )
 
     @model_validator(mode="after")
     def _bound_order_has_use(self) -> LanguageModelConfig:
         if self.bound_order is not None and self.backend != "kenlm":
             raise ValueError('bound_order is used with backend = "kenlm" only')
+        if self.bound_path is not None and self.bound_order is None:
+            raise ValueError("bound_path is used with bound_order only")
         return self
 
 

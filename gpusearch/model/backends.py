@@ -14,5 +14,7 @@ def open_language_model(config: LanguageModelConfig) -> LanguageModel:
         InputError: see `LanguageModel.from_arpa` and `HostLanguageModel.open`.
     """
     if config.backend == "kenlm":
-        return HostLanguageModel.open(config.path, weight=config.weight, bound_order=config.bound_order)
+        return HostLanguageModel.open(
+            config.path, weight=config.weight, bound_order=config.bound_order, bound_path=config.bound_path
+        )
     return LanguageModel.from_arpa(config.path, weight=config.weight)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpusearch.errors import InputError
+from gpusearch.model.bound_check import check_same_model, check_same_words
 from gpusearch.model.bound_model import bound_model, no_bound
 from gpusearch.model.kenlm_pool import KenlmPool, check_kenlm
 from gpusearch.model.kenlm_vocabulary import is_kenlm_binary
@@ -36,6 +37,7 @@ class HostLanguageModel(LanguageModel):
         *,
         weight: float = 1.0,
         bound_order: int | None = None,
+        bound_path: str | Path | None = None,
         processes: int | None = None,
         cache: bool = True,
     ) -> HostLanguageModel:
@@ -44,30 +46,37 @@ class HostLanguageModel(LanguageModel):
         Args:
             path: the model.
             weight: what values will be multiplied with; its sign says on which side bounds are.
-            bound_order: bounds from the n-grams up to this order and the extremes over all longer contexts; for ARPA
-                files. Without it the bound of ln P is 0 (negative weight: -2047).
+            bound_order: bounds from the n-grams up to this order and the extremes over all longer contexts. Without
+                it the bound of ln P is 0 (negative weight: -2047).
+            bound_path: the ARPA file that bounds are computed from where `path` is not one; of the same model.
             processes: how many ask KenLM; by default as many as there are cores.
             cache: for `bound_order`, see `LanguageModel.from_arpa`.
 
         Raises:
-            InputError: see `KenlmPool`; `bound_order` with a binary file.
+            InputError: see `KenlmPool`; `bound_order` with a binary file and no `bound_path`, or that of another model.
         """
         check_kenlm(path)
-        binary = is_kenlm_binary(path)
-        if bound_order is not None and binary:
+        arpa = bound_path or path
+        if bound_order is not None and is_kenlm_binary(arpa):
             raise InputError(
                 "bounds of scores are computed from an ARPA file",
-                path=path,
+                path=arpa,
                 found=f"bound_order = {bound_order} with a KenLM binary",
-                hint="give the ARPA file as path, or leave bound_order out",
+                hint="name the ARPA file as bound_path, or leave bound_order out",
             )
         pool = KenlmPool(path, processes=processes)
         try:
             if bound_order is None:
                 bounds = no_bound(pool.words, -1 if weight < 0 else 1)
+                pool.number(bounds.vocabulary)
             else:
-                bounds = bound_model(LanguageModel.from_arpa(path, weight=weight, cache=cache), bound_order)
-            pool.extend(bounds.vocabulary[len(pool.words) :])
+                full = LanguageModel.from_arpa(arpa, weight=weight, cache=cache)
+                bounds = bound_model(full, bound_order)
+                if bound_path is not None:
+                    check_same_words(full, pool.words, path, arpa)
+                pool.number(bounds.vocabulary)
+                if bound_path is not None:
+                    check_same_model(full, pool, arpa)
         except BaseException:
             pool.close()
             raise

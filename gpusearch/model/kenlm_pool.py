@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -130,11 +130,11 @@ class KenlmPool:
         self.answered += asked
         return (value >> _LENGTH_BITS).astype(np.int32), (value & _MOST_LENGTH).astype(np.int32)
 
-    def extend(self, words: Sequence[str]) -> None:
-        """Add words, under the next ids; KenLM takes what it does not know for <unk>."""
-        if words:
-            self.words = [*self.words, *words]
-            self._send_words()
+    def number(self, words: Iterable[str]) -> None:
+        """Give these words the ids 0, 1, ...; KenLM takes what it does not know for <unk>."""
+        self.words = list(words)
+        self._memo[:] = -2  # answers by the old ids
+        self._send_words()
 
     def _send_words(self) -> None:
         words = WORDS + b"".join(word.encode() + b"\0" for word in self.words)
