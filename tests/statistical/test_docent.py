@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpusearch.config import Config
-from gpusearch.config.search import OperationsConfig, SearchConfig
+from gpusearch.config import load_config, with_search
 from gpusearch.kernels import cpu, reference
 from gpusearch.kernels.records import (
     ACCEPTED,
@@ -213,14 +212,14 @@ def test_a_chain_without_proposals_is_given_up() -> None:
     assert state.tally.sum() == state.tally[:, :, EMPTY].sum() == 1
 
 
-def test_a_search_ends_where_docent_ends(newstest_model: Model, parity: Path) -> None:
+def test_a_search_ends_where_docent_ends(newstest_model: Model, parity: Path, repository: Path) -> None:
     """Docent's total after 100,000 steps a document from one random start lies among ours; what it attempts, too.
 
     From parity/README.md: -5309.78, first jumps not counted, 71 % change, 14 % swap, 14 % resegment.
     """
-    docent = OperationsConfig(change=0.8, swap=0.1, resegment=0.1, swap_decay=0.5, block_decay=0.1)
-    settings = SearchConfig(compat="docent", chains=8, steps=100_000, first_jump=False, operations=docent, threads=1)
-    config = Config.model_construct(search=settings)
+    config = load_config(repository / "configs" / "docent.toml")
+    assert config.phrase_table[0].weights == (0.1, 0.1, 0.2, 0.1) and config.search.steps == 100_000
+    config = with_search(config, {"chains": 8, "threads": 1, "device": "cpu"})
     result = search_documents(newstest_model, config, newstest_documents(parity))
     totals = np.sum([document.chain_scores for document in result.documents], axis=0)
     assert abs(-5309.78 - totals.mean()) < 3 * totals.std(ddof=1)
