@@ -21,7 +21,7 @@ def command(
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case everything.")] = False,
     sentencepiece_size: Annotated[int, typer.Option(min=1, help="Pieces, for --tokenizer sentencepiece.")] = 16_000,
     max_sentence_length: Annotated[int, typer.Option(help="Longer pairs (tokens) make no phrases.")] = 120,
-    aligner: Annotated[str, typer.Option(help="fast_align, hmm or eflomal.")] = "fast_align",
+    aligner: Annotated[str, typer.Option(help="eflomal, hmm or fast_align.")] = "eflomal",
     alignment: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Use these word alignments (0-0 1-2) of the tokens.")
     ] = None,

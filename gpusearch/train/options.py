@@ -44,7 +44,7 @@ class TrainOptions:
     lowercase: bool = False
     sentencepiece_size: int = 16_000
     max_sentence_length: int = 120
-    aligner: str = "fast_align"
+    aligner: str = "eflomal"
     alignment: Path | None = None
     seed: int = 1
     max_phrase_length: int = 7
