@@ -44,8 +44,8 @@ class Stages:
             with measured() as took:
                 facts = work()
             self.records[name] = {
-                "seconds": round(took.seconds, 2),
-                "cpu_seconds": round(took.cpu_seconds, 2),
+                "seconds": round(took.seconds, 4),
+                "cpu_seconds": round(took.cpu_seconds, 4),
                 "peak_megabytes": round(took.peak_bytes / 1e6),
                 "facts": facts or {},
             }
