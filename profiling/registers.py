@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numba import types
 
-from gpusearch.kernels.records import RANDOM, Scratch
+from gpusearch.kernels.records import RANDOM, Docent, Scratch
 from gpusearch.search.cuda import resident_threads
 from gpusearch.search.state import make_state
 from tests.random_language import random_language
@@ -65,11 +65,13 @@ def _device_of(capability: tuple[int, int]) -> Iterator[None]:
         dispatcher.get_current_device = real
 
 
-def signatures() -> dict[Callable[..., None], tuple[Any, ...]]:
-    """Numba's types of the arguments of every kernel, as `CudaDriver` calls them."""
+def signatures(*, docent: bool = False) -> dict[Callable[..., None], tuple[Any, ...]]:
+    """Numba's types of the arguments of every kernel, as `CudaDriver` calls them; for Docent's proposals or ours."""
     from gpusearch.kernels import cuda as kernels
 
     problem, search, values = random_problem(0, random_language(0), sentences=(2,))
+    if docent:
+        search = search._replace(docent=Docent(np.zeros(1, np.int64)))
     state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
     row = np.zeros((1, 1), np.int32)
     scratch = Scratch(row, row, row, np.zeros(RANDOM, np.int64), np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64))
@@ -88,14 +90,14 @@ def _type(record: Any) -> Any:
     return types.Array(numba.from_dtype(record.dtype), record.ndim, "C")
 
 
-def compile_to_ptx() -> dict[str, str]:
+def compile_to_ptx(*, docent: bool = False) -> dict[str, str]:
     """The PTX of every kernel for sm_90, by its name."""
     from numba import cuda
 
     with _device_of(CAPABILITY):
         return {
             kernel.__name__: cuda.compile_ptx(kernel, signature, cc=CAPABILITY)[0]
-            for kernel, signature in signatures().items()
+            for kernel, signature in signatures(docent=docent).items()
         }
 
 

@@ -11,9 +11,10 @@ from gpusearch.kernels import cuda as kernels
 from profiling import registers
 
 
-@pytest.fixture(scope="module")
-def ptx() -> dict[str, str]:
-    return registers.compile_to_ptx()
+@pytest.fixture(scope="module", params=[False, True], ids=["ours", "docent"])
+def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Of the kernels as they draw our proposals, and as they draw Docent's."""
+    return registers.compile_to_ptx(docent=request.param)
 
 
 def test_every_kernel_has_a_signature() -> None:
