@@ -89,11 +89,13 @@ def prepare_text(
     for side, path, out in zip(SIDES, paths, tokens, strict=True):
         subwords: Path | None = getattr(config, f"sentencepiece_{side}")
         if subwords is not None:
-            train_sentencepiece(read_lines(path), subwords, vocabulary_size=pieces, lowercase=config.lowercase)
+            with progress.task(f"learn the pieces of the {side}"):
+                train_sentencepiece(read_lines(path), subwords, vocabulary_size=pieces, lowercase=config.lowercase)
         spacing: Path | None = getattr(config, f"{side}_spacing")
         language: str | None = getattr(config, f"{side}_language")
         if spacing is not None and language is not None:
-            train_spacing(read_lines(path), language, spacing)
+            with progress.task(f"learn the spacing of the {side}"):
+                train_spacing(read_lines(path), language, spacing)
         # Of the truecased text only the case differs, so that it is tokenised once, for the model and for its use.
         cased = config.model_copy(update={"truecase": False})
         with progress.task(f"tokenize the {side}", None, "lines") as task:
