@@ -63,6 +63,10 @@ class Options:
         row = int(self.first_row[sentence]) + start * self.longest + stop - start - 1
         return range(int(self.span[row]), int(self.span[row + 1]))
 
+    def place_in_span(self, option: int) -> int:
+        """Place of an option among those of its span, from 0."""
+        return option - self.in_span(self.sentence(option), *self.span_of(option)).start
+
     def source(self, option: int) -> list[str]:
         """Source words."""
         return list(self.sentences[self.sentence(option)][slice(*self.span_of(option))])

@@ -51,6 +51,8 @@ class DocumentResult:
     n_best: list[Translation]
     chains: list[list[list[tuple[int, int, list[str]]]]]
     """Where asked for: ``chains[chain][sentence]`` = phrases, as `saved` writes them."""
+    places: list[list[list[int]]]
+    """Beside `chains`: the place of each phrase among the options of its span, of which several may say the same."""
     steps: NDArray[np.int64]
     """``[C, U]``: proposals that each chain made on each unit of the document."""
     rejected: NDArray[np.int64]
@@ -237,6 +239,10 @@ def _describe(
                 [(*batch.options.span_of(option), batch.options.target(option)) for option in options.tolist()]
                 for options in choice.derivation
             ]
+            for choice in chains
+        ],
+        places=[
+            [[batch.options.place_in_span(option) for option in options.tolist()] for options in choice.derivation]
             for choice in chains
         ],
         steps=finals.step[units].T,

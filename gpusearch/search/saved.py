@@ -1,7 +1,7 @@
 """Translations to start from: a file with segmentation, or the state of all chains as an earlier run left it.
 
-A saved state is JSON, a document a line: its phrases as [start, stop, words], and how far each chain had come. Chains
-that go on from it are those of a run that had not been broken off.
+A saved state is JSON, a document a line: its phrases as [start, stop, words, place among the options of the span], and
+how far each chain had come. Chains that go on from it are those of a run that had not been broken off.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ class Given:
 
     chains: list[list[Derivation]]
     """``chains[document][chain][sentence]``."""
+    places: list[list[list[list[int]]]] = field(default_factory=list)
+    """Where they are known, for each phrase of `chains` its place among the options of its span."""
     steps: list[NDArray[np.int64]] = field(default_factory=list)
     """For each document ``[C, U]``: proposals made on each unit; none where the chains begin here."""
     rejected: list[NDArray[np.int64]] = field(default_factory=list)
@@ -57,7 +59,8 @@ class Given:
             for document in documents:
                 begin = int(batch.units.first_sentence[document])
                 for index, phrases in enumerate(self.chains[first + document][chain]):
-                    sentences.append(batch.options.find(begin + index, phrases))
+                    places = self.places[first + document][chain][index] if self.places else []
+                    sentences.append(_options(batch, begin + index, phrases, places))
             result.append(sentences)
         return result
 
@@ -76,6 +79,17 @@ class Given:
                 hint='start from its translation instead: initial = "file"',
             )
         return steps, rejected
+
+
+def _options(batch: Batch, sentence: int, phrases: Sequence[Phrase], places: Sequence[int]) -> list[int]:
+    """The options of the phrases; of several that say the same those in the given places, if they are there."""
+    found = batch.options.find(sentence, phrases)
+    for number, place in enumerate(places):
+        start, stop, words = phrases[number]
+        options = batch.options.in_span(sentence, start, stop)
+        if place < len(options) and batch.options.target(options[place]) == words:
+            found[number] = options[place]
+    return found
 
 
 def given_from_trace(path: str | Path, documents: Sequence[Sequence[Sequence[str]]]) -> Given:
@@ -107,8 +121,14 @@ def save(path: str | Path, ids: Sequence[str | None], results: Sequence[Document
                 "steps": result.steps.tolist(),
                 "rejected": result.rejected.tolist(),
                 "chains": [
-                    [[[start, stop, " ".join(words)] for start, stop, words in phrases] for phrases in derivation]
-                    for derivation in result.chains
+                    [
+                        [
+                            [start, stop, " ".join(words), place]
+                            for (start, stop, words), place in zip(*pair, strict=True)
+                        ]
+                        for pair in zip(derivation, places, strict=True)
+                    ]
+                    for derivation, places in zip(result.chains, result.places, strict=True)
                 ],
             }
             stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
@@ -122,7 +142,7 @@ def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains:
     """
     given = Given([])
     for number, line in enumerate(read_lines(path), 1):
-        read, steps, rejected = _parse(line, path, number)
+        read, places, steps, rejected = _parse(line, path, number)
         if len(read) != chains:
             raise InputError(
                 "a saved state of another number of chains",
@@ -142,6 +162,7 @@ def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains:
                 expected=f"{len(documents[number - 1])}",
             )
         given.chains.append(read)
+        given.places.append(places)
         given.steps.append(steps)
         given.rejected.append(rejected)
     if len(given.chains) != len(documents):
@@ -154,16 +175,19 @@ def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains:
     return given
 
 
-def _parse(line: str, path: str | Path, number: int) -> tuple[list[Derivation], NDArray[np.int64], NDArray[np.int64]]:
-    """Phrases of each chain, steps and rejections ``[C, U]``."""
+def _parse(
+    line: str, path: str | Path, number: int
+) -> tuple[list[Derivation], list[list[list[int]]], NDArray[np.int64], NDArray[np.int64]]:
+    """Phrases of each chain and their places, steps and rejections ``[C, U]``."""
     try:
         row = json.loads(line)
         version = row["version"]
         steps, rejected = np.array(row["steps"], np.int64), np.array(row["rejected"], np.int64)
         read = [
-            [[(int(a), int(b), split_blank(words)) for a, b, words in phrases] for phrases in derivation]
+            [[(int(a), int(b), split_blank(words)) for a, b, words, _ in phrases] for phrases in derivation]
             for derivation in row["chains"]
         ]
+        places = [[[int(place) for *_, place in phrases] for phrases in derivation] for derivation in row["chains"]]
         if steps.shape != rejected.shape or steps.ndim != 2 or len(steps) != len(read):
             raise ValueError("counters that are not those of its chains")
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
@@ -172,4 +196,4 @@ def _parse(line: str, path: str | Path, number: int) -> tuple[list[Derivation], 
         ) from None
     if version != VERSION:
         raise InputError("a saved state of another version", path=path, line=number, found=version, expected=VERSION)
-    return read, steps, rejected
+    return read, places, steps, rejected

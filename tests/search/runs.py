@@ -24,7 +24,7 @@ def search(
 def chains_of(document: DocumentResult) -> list[Any]:
     """For each chain all that it has become."""
     return [
-        (document.chains[chain], document.chain_scores[chain], document.steps[chain].tolist(),
+        (document.chains[chain], document.places[chain], document.chain_scores[chain], document.steps[chain].tolist(),
          document.rejected[chain].tolist())
         for chain in range(len(document.chain_scores))
     ]  # fmt: skip

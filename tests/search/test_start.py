@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpusearch.config import load_config
 from gpusearch.errors import InputError
-from gpusearch.model.model import Model
+from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
 from gpusearch.search.initial import best_derivations
 from gpusearch.search.saved import given_from_trace, load, save
 from gpusearch.search.translation import describe
 from tests.parity_model import NEWSTEST, newstest_documents, read_trace
 from tests.search.runs import Documents, outcome, search
+from tests.tiny import copy_tiny
 
 Line = dict[str, Any]
 
@@ -104,6 +106,27 @@ def test_a_saved_state_goes_on_as_the_unbroken_run(
     assert outcome(result) == outcome(unbroken)
     spent = np.concatenate([found.steps.sum(axis=1) for found in unbroken.documents])
     assert len(set(spent.tolist())) > 1, "the rejection limit must have stopped some chains"
+
+
+def test_a_saved_state_tells_options_of_the_same_words_apart(tmp_path: Path) -> None:
+    """Two tables, one of which repeats a pair: what a chain has is an option, not its words."""
+    copy_tiny(tmp_path)
+    table = (tmp_path / "phrase-table").read_text(encoding="utf-8")
+    repeated = "".join(f"maison ||| house ||| 0.{n} 0.6 0.6 0.6 ||| 0-0\n" for n in range(1, 7))
+    (tmp_path / "other").write_text(table + repeated, encoding="utf-8")
+    text = (tmp_path / "model.toml").read_text(encoding="utf-8")
+    second = '[[phrase_table]]\npath = "other"\nweights = [0.1, 0.1, 0.2, 0.1]\ncache = false\n'
+    (tmp_path / "model.toml").write_text(f"{second}\n{text}", encoding="utf-8")
+    model = load_model(load_config(tmp_path / "model.toml"))
+    documents = [[["la", "maison", "dans", "la", "maison", "bleue", "."]]]
+    unbroken = search(model, documents, chains=8, steps=40)
+    begun = search(model, documents, chains=8, steps=4)
+    save(tmp_path / "state", [None], begun.documents)
+    assert max(place for chain in begun.documents[0].places for places in chain for place in places) > 0
+    given = load(tmp_path / "state", documents, chains=8)
+    again = {"initial": "saved", "initial_file": tmp_path / "state"}
+    assert outcome(search(model, documents, chains=8, steps=4, more={"given": given}, **again)) == outcome(begun)
+    assert outcome(search(model, documents, chains=8, steps=40, more={"given": given}, **again)) == outcome(unbroken)
 
 
 @pytest.fixture
