@@ -9,6 +9,7 @@ import numpy as np
 import gpusearch
 from gpusearch.config import Config
 from gpusearch.config.search import SearchConfig
+from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.model import Model
 from gpusearch.search.run import SearchResult
 
@@ -26,6 +27,9 @@ def model_hash(model: Model) -> str:
         digest.update("\n".join(table.pairs.target_vocabulary).encode())
         digest.update(np.ascontiguousarray(table.pairs.target_words).tobytes())
     for language_model in model.language_models:
+        if isinstance(language_model, HostLanguageModel):
+            digest.update(language_model.file_hash())
+            continue  # bounds change no result
         digest.update(np.ascontiguousarray(language_model.language.slot).tobytes())
         digest.update(np.ascontiguousarray(language_model.language.state).tobytes())
     return digest.hexdigest()

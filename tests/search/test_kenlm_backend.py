@@ -20,6 +20,7 @@ from gpusearch.model.language_model import LanguageModel
 from gpusearch.model.model import Model, load_model
 from gpusearch.search.device import device_of
 from gpusearch.search.run import SearchResult
+from gpusearch.search.signature import model_hash
 from tests.kenlm_oracle import quiet
 from tests.parity_model import newstest_documents, write_newstest
 from tests.search.runs import Documents, outcome, search
@@ -195,3 +196,12 @@ def test_a_gpu_cannot_ask_on_the_host() -> None:
         with pytest.raises(InputError, match=r"found device = cuda; set backend"):
             device_of("cuda", [model])
         assert device_of("auto", [model]) == device_of("cpu", [model]) == "cpu"
+
+
+def test_the_signature_tells_models_on_the_host_apart(tmp_path: Path) -> None:
+    """By the file, not by the bounds, which change no result."""
+    hashes = []
+    for form, overrides in (("trie", []), ("arpa", []), ("arpa", ["language_model.LM0.bound_order=2"])):
+        with loaded(small_model(tmp_path, form), *overrides) as model:
+            hashes.append(model_hash(model))
+    assert hashes[0] != hashes[1] == hashes[2]
