@@ -19,6 +19,8 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.extending import overload
 
+from gpusearch.kernels.indices import unsigned_indices
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Everything is inlined into the driver: a call would pass each array of each record through the stack, hundreds of
@@ -28,8 +30,13 @@ OPTIONS: Any = {"_nrt": False, "boundscheck": False, "error_model": "numpy", "fo
 
 def shared(function: Function) -> Function:
     """Register a plain function for every compiled target; the function itself stays what it was."""
-    overload(function, target="generic", strict=False, jit_options=OPTIONS)(lambda *_: function)
+    overload(function, target="generic", strict=False, jit_options=OPTIONS)(lambda *_: unsigned_indices(function))
     return function
+
+
+def _is_empty(kind: Any) -> bool:
+    """Whether a Numba type is that of ()."""
+    return isinstance(kind, numba.types.BaseTuple) and len(kind) == 0
 
 
 def optional(absent: Callable[..., Any]) -> Callable[[Function], Function]:
@@ -44,7 +51,7 @@ def optional(absent: Callable[..., Any]) -> Callable[[Function], Function]:
             return (function if record else absent)(record, *arguments)
 
         overload(chosen, target="generic", strict=False, jit_options=OPTIONS)(
-            lambda record, *_: function if len(record) else absent
+            lambda record, *_: unsigned_indices(absent if _is_empty(record) else function)
         )
         return cast(Function, chosen)
 
