@@ -29,7 +29,8 @@ def command(
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    initial: Annotated[str | None, typer.Option(help="random, best, file or saved.")] = None,
+    method: Annotated[str | None, typer.Option(help="search, or beam: stack decoding and nothing else.")] = None,
+    initial: Annotated[str | None, typer.Option(help="random, best, beam, file or saved.")] = None,
     initial_file: Annotated[Path | None, typer.Option(help="What initial = file or saved starts from.")] = None,
     input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
     docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
@@ -76,6 +77,7 @@ def command(
         "time_limit": time_limit,
         "initial_file": initial_file,
         "initial": initial,
+        "method": method,
     }
     # Texts in quotes, lest a file called 1 be read as a number.
     texts = {key: json.dumps(str(value)) for key, value in given.items() if isinstance(value, str | Path)}

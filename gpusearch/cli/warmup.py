@@ -56,3 +56,4 @@ def warm_up(folder: Path) -> None:
     decoder = load(folder / "model.toml")
     decoder.decode([["a b", "b a"]], chains=2, device="cpu")
     decoder.decode([["a b"]], chains=1, device="cpu", initial="best")
+    decoder.decode([["a b"]], device="cpu", method="beam")

@@ -5,6 +5,7 @@
 (``--set search.chains=64``) and Python use the same dotted names. `models.py` says what there is.
 """
 
+from gpusearch.config.beam import BeamConfig
 from gpusearch.config.load import load_config, parse_config, with_search
 from gpusearch.config.models import (
     Config,
@@ -20,6 +21,7 @@ from gpusearch.config.search import OperationsConfig, SearchConfig
 from gpusearch.config.write import to_toml
 
 __all__ = [
+    "BeamConfig",
     "Config",
     "FeatureConfig",
     "LanguageModelConfig",

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from gpusearch.config.beam import BeamConfig
 from gpusearch.config.group import FilePath, Group
 
 Share = Annotated[float, Field(ge=0)]
@@ -50,7 +51,9 @@ class OperationsConfig(Group):
 class SearchConfig(Group):
     """`[search]`: policy, limits and starting points. The defaults favour a good result in short time."""
 
-    method: Literal["search"] = Field("search", description="stochastic search by many chains")
+    method: Literal["search", "beam"] = Field(
+        "search", description="search: stochastic search by many chains; beam: stack decoding, nothing else"
+    )
     policy: Literal["hill-climbing"] = Field("hill-climbing", description="which proposals are accepted")
     chains: int = Field(64, ge=1, description="independent chains a document")
     steps: int | None = Field(None, ge=0, description="proposals a chain and document; overrides steps_per_word")
@@ -63,9 +66,10 @@ class SearchConfig(Group):
         description="stop after so many seconds; the one limit that makes results differ between runs",
     )
     seed: int = Field(1, ge=0, lt=2**63, description="the whole of the randomness, with document id and chain number")
-    initial: Literal["random", "best", "file", "saved"] = Field(
+    initial: Literal["random", "best", "beam", "file", "saved"] = Field(
         "random",
-        description="start: random segmentation, best options (both monotone), a translation, a saved state",
+        description="start: random segmentation, best options (both monotone), what the beam finds, "
+        "a translation, a saved state",
     )
     initial_file: FilePath | None = Field(None, description="where initial = file or saved starts from")
     recombine: Literal["best-unit", "best-chain"] = Field(
@@ -97,6 +101,7 @@ class SearchConfig(Group):
         ge=1,
         description="proposals judged at once on a GPU; never changes the result; chosen where not given",
     )
+    beam: BeamConfig = BeamConfig()
     operations: OperationsConfig = OperationsConfig()
 
     @model_validator(mode="after")

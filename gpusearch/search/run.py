@@ -15,6 +15,7 @@ from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
+from gpusearch.search.beam import beam_decoder
 from gpusearch.search.chains import Finals, OutOfTime, Start, run_chains
 from gpusearch.search.choose import choose, every_chain, n_best
 from gpusearch.search.device import batch_lanes, free_bytes, make_driver
@@ -109,6 +110,8 @@ def search_documents(
     """
     timer = timer or Timer()
     result = SearchResult()
+    if config.search.method == "beam":
+        config = _beam_alone(config)
     deadline = None if config.search.time_limit is None else time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     if units is None:
@@ -128,9 +131,11 @@ def search_documents(
             )
             stage.add(len(batch.options), "options")
         with timer.measure("search") as stage:
-            start = _start(config, batch, given, first)
+            start = _start(config, model, batch, given, first, result, deadline, status)
             # Chains that are saved, or were, have each a translation of their own.
             start_all = keep_chains or config.search.initial == "saved"
+            if not result.complete:  # the beam was ended early: chains do not begin
+                deadline = time.monotonic()
             finals = _run(config, model, batch, start, result, deadline, trace, status, start_all)
             stage.add(int(finals.tally.sum()), "proposals")
             if not finals.complete:  # what is left keeps a first translation
@@ -165,16 +170,57 @@ def search_settings(config: Config, model: Model, batch: Batch) -> Search:
     )
 
 
-def _start(config: Config, batch: Batch, given: Given | None, first: int) -> Start:
+def _beam_alone(config: Config) -> Config:
+    """The beam by itself is a search that starts from it and makes no step, which scores it with all features."""
+    alone = {"initial": "beam", "chains": 1, "steps": 0, "max_rejected": None, "target_score": None}
+    return config.model_copy(update={"search": config.search.model_copy(update=alone)})
+
+
+def _start(
+    config: Config,
+    model: Model,
+    batch: Batch,
+    given: Given | None,
+    first: int,
+    result: SearchResult,
+    deadline: float | None,
+    status: Status | None,
+) -> Start:
     if config.search.initial == "random":
         return RandomStart()
     if config.search.initial == "best":
         return GivenStart(batch.problem, best_derivations(batch))
+    if config.search.initial == "beam":
+        return GivenStart(batch.problem, _beam_derivations(config, model, batch, result, deadline, status))
     assert given is not None, "initial = file and saved come with what they start from"
     chains = given.options(batch, first)
     for chain in chains:
         check_reach(batch, chain, config.search)
     return SavedStart(batch.problem, chains, given.counters(batch, first))
+
+
+def _beam_derivations(
+    config: Config, model: Model, batch: Batch, result: SearchResult, deadline: float | None, status: Status | None
+) -> list[NDArray[np.int32]]:
+    """What the beam finds for each sentence; where it is ended early, the best options, in source order."""
+    done_before = len(result.documents)
+
+    def tick(done: int) -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise OutOfTime
+        if status is not None:
+            status(done_before, f"beam: {done} of {len(batch.units.words)} sentences")
+
+    found = beam_decoder(batch, config.search, search_settings(config, model, batch)).decode(tick=tick)
+    result.complete &= found.complete
+    result.interrupted |= found.interrupted
+    if found.done.all():
+        return found.options
+    monotone = best_derivations(batch)
+    return [
+        options if done else np.array(instead, np.int32)
+        for options, done, instead in zip(found.options, found.done, monotone, strict=True)
+    ]
 
 
 def _run(

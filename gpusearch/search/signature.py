@@ -14,7 +14,24 @@ from gpusearch.model.model import Model
 from gpusearch.search.run import SearchResult
 
 # The device, the number of threads and of lanes held at once never change the result of features that are built in.
-_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file", "operations"}
+_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file", "operations", "beam"}
+# What the beam by itself does not read.
+_CHAINS = {
+    "policy",
+    "chains",
+    "steps",
+    "steps_per_word",
+    "max_rejected",
+    "target_score",
+    "seed",
+    "initial",
+    "recombine",
+    "distortion_check",
+    "option_draw",
+    "option_temperature",
+    "option_uniform",
+    "compat",
+}
 
 
 def model_hash(model: Model) -> str:
@@ -40,17 +57,22 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     search, defaults = config.search, SearchConfig()
     parts = [f"gpusearch:{gpusearch.__version__}", f"model:{model_hash(model)}"]
     always = {"policy", "chains", "seed", "initial", "recombine", "distortion_limit"}
+    alone = search.method == "beam"
     for name in SearchConfig.model_fields:
         value = getattr(search, name)
-        if name not in _SHAPELESS and (name in always or value != getattr(defaults, name)):
+        if name not in (_SHAPELESS | _CHAINS if alone else _SHAPELESS) and (
+            name in always or value != getattr(defaults, name)
+        ):
             parts.append(f"{name}:{value}")
-    if search.steps is None:
+    if alone or search.initial == "beam":
+        parts += [f"beam.{key}:{value:g}" for key, value in search.beam.model_dump().items()]
+    if search.steps is None and not alone:
         parts.append(f"steps_per_word:{search.steps_per_word:g}")
-    if search.option_draw == "score":
+    if search.option_draw == "score" and not alone:
         parts.append(f"option_temperature:{model.temperature(search.option_temperature):.4g}nat")
     operations = search.operations.model_dump()
     changed = {key: value for key, value in operations.items() if value != getattr(defaults.operations, key)}
-    parts += [f"operations.{key}:{value:g}" for key, value in changed.items()]
+    parts += [f"operations.{key}:{value:g}" for key, value in changed.items() if not alone]
     parts.append(f"tokenizer:{config.text.tokenizer}")
     parts.append("exact" if result.complete and search.time_limit is None else "time-limited")
     return "|".join(dict.fromkeys(parts))

@@ -1,0 +1,25 @@
+"""The `[search.beam]` group: stack decoding, by itself (`method = "beam"`) or as what the search starts from."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from gpusearch.config.group import Group
+
+
+class BeamConfig(Group):
+    """`[search.beam]`: limits of the stack decoder, by Moses' names.
+
+    Distortion limit and first jump are those of `[search]`; both of Moses' checks of the limit are made.
+    """
+
+    stack_size: int = Field(200, ge=1, le=1_000_000, description="hypotheses kept for each number of covered words")
+    beam_threshold: float = Field(
+        1e-5, gt=0, le=1, description="hypotheses below this part of the best one's probability are dropped"
+    )
+    pop_limit: int = Field(
+        0,
+        ge=0,
+        le=10_000_000,
+        description="cube pruning: expansions of a stack; 0: all that may matter, which is seldom slower",
+    )

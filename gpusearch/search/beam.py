@@ -1,0 +1,219 @@
+"""Stack decoding of a batch of documents (`kernels/beam.py`): the best derivation of each sentence by itself.
+
+It scores with the features that a sentence's phrases decide from left to right: all of the tables, the language
+models in memory, the penalties, distortion. Others are left out of it; what it finds is then scored with all of them.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.config.beam import BeamConfig
+from gpusearch.config.search import SearchConfig
+from gpusearch.errors import InputError
+from gpusearch.kernels.beam_records import (
+    BEAM_GRAPH,
+    BEAM_NUMBERS,
+    BEAM_POPS,
+    BEAM_STACK,
+    BEAM_WIDTH,
+    BEAM_WINDOW,
+    MASK_BITS,
+    Beam,
+    BeamResult,
+    BeamWork,
+)
+from gpusearch.kernels.records import DISTORTION_LIMIT, SENTENCE_WORDS, Problem, Search
+from gpusearch.kernels.target import cache_folder
+from gpusearch.model.kenlm_host import HostLanguageModel
+from gpusearch.model.language_model import join_language_models
+from gpusearch.model.model import Model
+from gpusearch.model.problem import Batch
+from gpusearch.model.weights import SCORE_UNITS
+from gpusearch.search.beam_arrays import make_beam, make_result, make_work, work_bytes
+from gpusearch.search.chains import OutOfTime
+from gpusearch.search.device import free_bytes
+from gpusearch.search.driver import TICK
+
+logger = logging.getLogger(__name__)
+
+# Sentences handed out to a thread at a time: few enough that all threads end together, and an interrupt is answered.
+SHARE = 8
+# Part of the free memory that the work space of all threads may take.
+SHARE_OF_MEMORY = 0.5
+
+Tick = Callable[[int], None]
+"""Told about ten times a second how many sentences are done; what it raises ends the beam."""
+
+
+@dataclass(frozen=True, eq=False)
+class BeamDerivations:
+    """What the beam found: for each sentence of the problem the options in target order."""
+
+    options: list[NDArray[np.int32]]
+    done: NDArray[np.bool_]
+    """``[N]``: which sentences were searched; the others have no options."""
+    score: NDArray[np.int64]
+    """``[N]``, 2^-40 nat: of the features that the beam holds."""
+    evaluated: NDArray[np.int64]
+    """``[N]``: hypotheses that were scored."""
+    complete: bool = True
+    """False where a time limit or an interrupt ended the beam early."""
+    interrupted: bool = False
+
+
+def features_left_out(model: Model) -> tuple[str, ...]:
+    """Names of the model's features that the beam cannot hold: language models that are asked on the host."""
+    return tuple(
+        name
+        for name, language_model in zip(model.features.language_models, model.language_models, strict=True)
+        if isinstance(language_model, HostLanguageModel)
+    )
+
+
+def problem_of_beam(problem: Problem, model: Model) -> Problem:
+    """A problem without what the beam cannot hold."""
+    left_out = features_left_out(model)
+    if not left_out:
+        return problem
+    names = model.features.language_models
+    kept = [number for number, name in enumerate(names) if name not in left_out]
+    weights = [int(model.features.integer_weights[model.features.index(names[number])]) for number in kept]
+    if kept:
+        language = join_language_models([model.language_models[number] for number in kept], weights)
+    else:
+        language = problem.language._replace(info=problem.language.info[:0].copy())
+    return problem._replace(
+        language=language,
+        option_open=np.ascontiguousarray(problem.option_open[kept]),
+        target_word=np.ascontiguousarray(problem.target_word[kept]),
+        word_bound=np.ascontiguousarray(problem.word_bound[kept]),
+        host=(),
+    )
+
+
+def beam_numbers(config: BeamConfig, search: Search, *, graph: bool = False) -> NDArray[np.int64]:
+    """The `[beam]` group as the integers that kernels read."""
+    number = np.zeros(BEAM_NUMBERS, np.int64)
+    number[BEAM_STACK] = config.stack_size
+    number[BEAM_WIDTH] = round(-math.log(config.beam_threshold) * SCORE_UNITS)
+    number[BEAM_POPS] = config.pop_limit
+    number[BEAM_WINDOW] = min(int(search.number[DISTORTION_LIMIT]), MASK_BITS)
+    number[BEAM_GRAPH] = graph
+    return number
+
+
+class BeamDecoder:
+    """The beam on a problem: its view of the options, and a work space for each thread.
+
+    Raises:
+        InputError: stacks that do not fit the memory.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        search: Search,
+        config: BeamConfig,
+        *,
+        threads: int | None = None,
+        free: int | None = None,
+    ) -> None:
+        from gpusearch.kernels import beam as kernels  # compiles, or loads what was compiled
+
+        if not any(cache_folder().glob("*/*beam_sentences*.nbi")):
+            logger.warning("compiling kernels for this machine, once: half a minute (gpusearch warmup does it ahead)")
+        self.problem, self.search = problem, search
+        self.threads = threads or os.cpu_count() or 1
+        self._kernels = kernels
+        self._sizes = {"stack": config.stack_size, "pops": config.pop_limit}
+        self.beam: Beam = make_beam(problem, beam_numbers(config, search))
+        self._sizes["window"] = int(self.beam.number[BEAM_WINDOW])
+        need = work_bytes(problem, search, **self._sizes) * self.threads
+        if free is not None and need > free * SHARE_OF_MEMORY:
+            raise InputError(
+                "the stacks of the beam do not fit the memory",
+                found=f"{need / 2**20:.0f} MiB for stack_size = {config.stack_size} and {self.threads} threads",
+                expected=f"at most {free * SHARE_OF_MEMORY / 2**20:.0f} MiB",
+                hint="make beam.stack_size or beam.pop_limit smaller, or use fewer threads",
+            )
+        kernels.view_options(problem, self.beam, 0, len(problem.option_place))
+        kernels.rank_spans(problem, self.beam, 0, len(problem.span) - 1)
+        self._spaces = threading.local()
+
+    def decode(self, sentences: NDArray[np.integer] | None = None, tick: Tick | None = None) -> BeamDerivations:
+        """Search sentences, by default all that have words.
+
+        `OutOfTime` and KeyboardInterrupt, which `tick` may raise, end the beam: what is done then is returned.
+        """
+        words = self.problem.sentence[:, SENTENCE_WORDS]
+        chosen = np.flatnonzero(words > 0) if sentences is None else np.asarray(sentences, np.int64)
+        chosen = chosen[np.argsort(-words[chosen], kind="stable")]  # long ones first: they take longest
+        result = make_result(self.problem)
+        result.length[words > 0] = -1
+        stop = np.zeros(1, np.int64)
+        parts = [chosen[first : first + SHARE] for first in range(0, len(chosen), SHARE)]
+        ended: BaseException | None = None
+        with ThreadPoolExecutor(self.threads) as pool:
+            waiting = {pool.submit(self._search, result, part, stop) for part in parts}
+            try:
+                while waiting:
+                    finished, waiting = wait(waiting, TICK, FIRST_EXCEPTION)
+                    for future in finished:
+                        future.result()
+                    if tick is not None:
+                        tick(int((result.length[chosen] >= 0).sum()))
+            except (KeyboardInterrupt, OutOfTime) as reason:
+                ended = reason
+            finally:
+                stop[0] = 1
+        return _derivations(result, ended)
+
+    def _search(self, result: BeamResult, sentences: NDArray[np.int64], stop: NDArray[np.int64]) -> None:
+        self._kernels.beam_sentences(self.problem, self.search, self.beam, self._work(), result, sentences, stop)
+
+    def _work(self) -> BeamWork:
+        """The work space of the thread that asks."""
+        if not hasattr(self._spaces, "mine"):
+            self._spaces.mine = make_work(self.problem, self.search, **self._sizes)
+        work: BeamWork = self._spaces.mine
+        return work
+
+
+def _derivations(result: BeamResult, ended: BaseException | None) -> BeamDerivations:
+    return BeamDerivations(
+        options=[row[: max(0, length)].copy() for row, length in zip(result.option, result.length, strict=True)],
+        done=result.length >= 0,
+        score=result.score,
+        evaluated=result.evaluated,
+        complete=ended is None,
+        interrupted=isinstance(ended, KeyboardInterrupt),
+    )
+
+
+def beam_decoder(batch: Batch, config: SearchConfig, search: Search) -> BeamDecoder:
+    """The beam on a batch; what of the model it leaves out is named in the log.
+
+    Args:
+        search: the settings of the search for this batch, of which distortion's are looked at.
+
+    Raises:
+        InputError: see `BeamDecoder`.
+    """
+    model = batch.options.model
+    for name in features_left_out(model):
+        logger.warning("%s: asked on the host, left out of the beam; its result is scored with it", name)
+    longest = int(batch.problem.sentence[:, SENTENCE_WORDS].max(initial=0))
+    if search.number[DISTORTION_LIMIT] > MASK_BITS and longest > MASK_BITS:
+        logger.warning("the beam translates at most %d words ahead of the first gap", MASK_BITS)
+    problem = problem_of_beam(batch.problem, model)
+    return BeamDecoder(problem, search, config.beam, threads=config.threads, free=free_bytes())
