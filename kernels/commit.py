@@ -18,6 +18,7 @@ from gpusearch.kernels.records import (
     UNIT_SENTENCES,
     VALUES,
 )
+from gpusearch.kernels.reordering import count_order
 from gpusearch.kernels.target import shared
 
 
@@ -32,6 +33,9 @@ def commit(problem, search, state, scratch, lane, local, sentence, first, replac
     change_of_score = -search.number[DISTORTION_WEIGHT] * jumps
     values = search.number[VALUES]
     state.feature[lane, values] = state.feature[lane, values] - (jumps << 20)
+    change_of_score += count_order(
+        problem.reordering, problem, search, state, lane, sentence, first, first + replaced + 1, -1
+    )
     more_words = 0
     for k in range(replaced):
         option = state.option[lane, slots + first + k]
@@ -57,6 +61,9 @@ def commit(problem, search, state, scratch, lane, local, sentence, first, replac
         state.place[lane, slots + first + k] = place
         state.lm_sum[lane, slots + first + k] = 0
         place += problem.option_place[option, OPTION_WORDS]
+    change_of_score += count_order(
+        problem.reordering, problem, search, state, lane, sentence, first, first + count + 1, 1
+    )
     last = first + count
     for model in range(problem.language.info.shape[0]):
         change, reached = _rescore(problem, state, scratch, model, lane, sentence, first, count)
@@ -259,6 +266,7 @@ def refresh(problem, search, state, scratch, lane):
         state.option[lane, slots + phrases] = -1
         state.place[lane, slots + phrases] = place
         state.lm_sum[lane, slots + phrases] = 0
+        score += count_order(problem.reordering, problem, search, state, lane, sentence, 0, phrases, 1)
         for model in range(problem.language.info.shape[0]):
             change, _ = _rescore(problem, state, scratch, model, lane, sentence, 0, phrases + 1)
             score += change

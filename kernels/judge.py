@@ -33,6 +33,7 @@ from gpusearch.kernels.records import (
     TOO_FAR,
     WAITING,
 )
+from gpusearch.kernels.reordering import change_of_order
 from gpusearch.kernels.target import shared
 
 # Multiplier of the memo's hash; of its product the bits from 40 on are used.
@@ -140,6 +141,7 @@ def bound_change(problem, search, state, scratch, lane, sentence, first, replace
         if fault < 0:
             return TOO_FAR, 0
         total = -search.number[DISTORTION_WEIGHT] * jumps
+    total += change_of_order(problem.reordering, problem, state, scratch, lane, sentence, first, replaced, count)
     for k in range(replaced):
         total -= problem.option_score[state.option[lane, slots + k], OPTION_SCORE] + state.lm_sum[lane, slots + k]
     kept = -1

@@ -59,6 +59,29 @@ class Host(NamedTuple):
     answer: Array  # int64[A, 2]: key = state * vocabulary + word (-1: empty), value << 32 | next state; open addressing
 
 
+# Orientations of a phrase to the one before it in the translation: columns of Reordering.score, first those of the
+# backward models, then those of the forward models.
+MONOTONE, SWAPPED, DISCONTINUOUS_LEFT, DISCONTINUOUS_RIGHT = range(4)
+ORIENTATIONS = 4
+
+
+class Reordering(NamedTuple):
+    """Lexicalised reordering models: what an option adds by its orientation to its neighbours. ``R`` models.
+
+    A phrase counts with its backward scores in its orientation to the phrase before it, and with its forward scores in
+    the orientation of the phrase behind it. The first phrase of a sentence follows an empty one at the sentence's
+    start; to its end there is no step.
+    """
+
+    # int64[O, 2 * ORIENTATIONS]: weighted values of all models together, backward, then forward; 2^-40 nat
+    score: Array
+    # int32[O, *]: the columns of the models' tables, one model after the other; 2^-20 nat
+    value: Array
+    # int64[R, 2 * ORIENTATIONS, 2]: for each column of `score` the model's column of `value` (-1: none) and the place
+    # of its feature, counted from the one behind distortion
+    column: Array
+
+
 # Columns of Problem.unit, .sentence, .option_place, .option_score.
 UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = range(7)
 UNIT_COLUMNS = 7
@@ -101,6 +124,8 @@ class Problem(NamedTuple):
     language: Language
     # (): no language model is on the host
     host: Host | tuple[()] = ()
+    # (): no lexicalised reordering
+    reordering: Reordering | tuple[()] = ()
 
 
 # Indices of Search.number.
@@ -163,7 +188,7 @@ class State(NamedTuple):
     lm_state: Array  # int32[L, M, W]: LM state behind it
     lm_sum: Array  # int64[L, P]: weighted LM values of the phrase's words, all LMs
     slack: Array  # int64[L, P]: what the words from this slot on would gain at best if all words before were unknown
-    feature: Array  # int64[L, K]: values of the whole unit: K' of the options, distortion, each LM
+    feature: Array  # int64[L, K]: values of the whole unit: K' of the options, distortion, reordering, each LM
     score: Array  # int64[L]
     step: Array  # int64[L]: proposals made
     rejected: Array  # int64[L]: consecutive ones rejected

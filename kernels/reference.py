@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 from gpusearch.kernels.language_model import lookup, lookup_bound, state_length
 from gpusearch.kernels.records import (
+    DISCONTINUOUS_LEFT,
+    DISCONTINUOUS_RIGHT,
     DISTORTION_LIMIT,
     DISTORTION_WEIGHT,
     FIRST_JUMP,
@@ -20,13 +22,16 @@ from gpusearch.kernels.records import (
     LM_END,
     LM_ORDER,
     LM_WEIGHT,
+    MONOTONE,
     MOSES_CHECK,
     OPTION_LENGTH,
     OPTION_SCORE,
     OPTION_START,
     OPTION_TARGET,
     OPTION_WORDS,
+    ORIENTATIONS,
     SENTENCE_SLOT,
+    SWAPPED,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
     VALUE_BITS,
@@ -96,6 +101,43 @@ def jumps(problem: Problem, search: Search, phrases: Phrases) -> list[int]:
     return lengths
 
 
+def orientations(problem: Problem, phrases: Phrases) -> list[int]:
+    """Orientation of each phrase to the one before it: monotone, swapped, discontinuous to the left or to the right."""
+    spans = [(0, 0), *(span(problem, option) for option in phrases)]
+    found = []
+    for (before, behind), (start, stop) in pairwise(spans):
+        if start == behind:
+            found.append(MONOTONE)
+        elif stop == before:
+            found.append(SWAPPED)
+        else:
+            found.append(DISCONTINUOUS_LEFT if start < behind else DISCONTINUOUS_RIGHT)
+    return found
+
+
+def steps(problem: Problem, phrases: Phrases) -> list[tuple[int, int]]:
+    """What counts for reordering: (option, column of its scores); of the last phrase no forward score."""
+    turns = orientations(problem, phrases)
+    backward = list(zip(phrases, turns, strict=True))
+    forward = [(option, ORIENTATIONS + turn) for option, turn in zip(phrases, turns[1:], strict=False)]
+    return backward + forward
+
+
+def order_features(problem: Problem) -> int:
+    """Number of features of all reordering models."""
+    if not problem.reordering:
+        return 0
+    models, turns, _ = problem.reordering.column.shape
+    return 1 + max(int(problem.reordering.column[model, turn, 1]) for model in range(models) for turn in range(turns))
+
+
+def order_score(problem: Problem, phrases: Phrases) -> int:
+    """Weighted values of all reordering models for a sentence."""
+    if not problem.reordering:
+        return 0
+    return sum(int(problem.reordering.score[step]) for step in steps(problem, phrases))
+
+
 def is_within_reach(problem: Problem, search: Search, phrases: Phrases) -> bool:
     """Moses' check in the beam: with a phrase behind the first gap, the jump back to the gap must be allowed."""
     covered: set[int] = set()
@@ -153,9 +195,10 @@ def lm_bounds(problem: Problem, model: int, words: Sequence[int]) -> list[int]:
 
 
 def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Value:
-    """Score and feature values of a translation from nothing (K' of the options, distortion, each LM)."""
+    """Score and feature values of a translation from nothing (K' of the options, distortion, reordering, each LM)."""
     models = problem.language.info.shape[0]
-    features = [0] * (int(search.number[VALUES]) + 1 + models)
+    orders = order_features(problem)
+    features = [0] * (int(search.number[VALUES]) + 1 + orders + models)
     distortion = int(search.number[VALUES])
     score = 0
     for phrases in sentences:
@@ -166,9 +209,16 @@ def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Valu
         length = sum(jumps(problem, search, phrases))
         features[distortion] -= length << VALUE_BITS
         score -= int(search.number[DISTORTION_WEIGHT]) * length
+        score += order_score(problem, phrases)
+        if problem.reordering:
+            for option, turn in steps(problem, phrases):
+                for model in range(problem.reordering.column.shape[0]):
+                    column, feature = (int(problem.reordering.column[model, turn, k]) for k in range(2))
+                    if column >= 0:
+                        features[distortion + 1 + feature] += int(problem.reordering.value[option, column])
         for model in range(models):
             total = sum(lm_values(problem, model, target_words(problem, model, phrases)))
-            features[distortion + 1 + model] += total
+            features[distortion + 1 + orders + model] += total
             score += int(problem.language.info[model, LM_WEIGHT]) * total
     return Value(score, tuple(features))
 
@@ -194,6 +244,7 @@ def bound(problem: Problem, search: Search, phrases: Phrases, proposal: Proposal
         total -= int(problem.option_score[option, OPTION_SCORE])
     longer = sum(jumps(problem, search, apply(phrases, proposal))) - sum(jumps(problem, search, phrases))
     total -= int(search.number[DISTORTION_WEIGHT]) * longer
+    total += order_score(problem, apply(phrases, proposal)) - order_score(problem, phrases)
     for model in range(problem.language.info.shape[0]):
         weight = int(problem.language.info[model, LM_WEIGHT])
         present = lm_values(problem, model, target_words(problem, model, phrases))

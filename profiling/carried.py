@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusearch.kernels.records import Language, Problem, Search
-
-RECORDS = {"problem": Problem, "search": Search, "language": Language}
+from gpusearch.kernels.records import Language, Problem, Reordering, Search
 
 
 def save_problem(path: Path, problem: Problem, search: Search, values: int) -> None:
@@ -21,7 +19,10 @@ def save_problem(path: Path, problem: Problem, search: Search, values: int) -> N
     if problem.host or search.docent:
         raise ValueError("only problems with all language models on the device, without compat, can be carried")
     arrays = {"values": np.array(values)}
-    for name, record in (("problem", problem), ("search", search), ("language", problem.language)):
+    records = {"problem": problem, "search": search, "language": problem.language, "reordering": problem.reordering}
+    for name, record in records.items():
+        if not record:
+            continue
         for field, array in record._asdict().items():
             if isinstance(array, np.ndarray):
                 arrays[f"{name}.{field}"] = array
@@ -32,7 +33,9 @@ def load_problem(path: Path) -> tuple[Problem, Search, int]:
     """What `save_problem` wrote."""
     with np.load(path, allow_pickle=False) as arrays:
         language = Language(**_fields(arrays, "language"))
-        problem = Problem(**_fields(arrays, "problem"), language=language)
+        orders = _fields(arrays, "reordering")
+        reordering = Reordering(**orders) if orders else ()
+        problem = Problem(**_fields(arrays, "problem"), language=language, reordering=reordering)
         return problem, Search(**_fields(arrays, "search")), int(arrays["values"])
 
 

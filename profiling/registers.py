@@ -65,11 +65,15 @@ def _device_of(capability: tuple[int, int]) -> Iterator[None]:
         dispatcher.get_current_device = real
 
 
-def signatures(*, docent: bool = False) -> dict[Callable[..., None], tuple[Any, ...]]:
-    """Numba's types of the arguments of every kernel, as `CudaDriver` calls them; for Docent's proposals or ours."""
+def signatures(*, docent: bool = False, reordering: int = 0) -> dict[Callable[..., None], tuple[Any, ...]]:
+    """Numba's types of the arguments of every kernel, as `CudaDriver` calls them; for Docent's proposals or ours.
+
+    Args:
+        reordering: number of lexicalised reordering models; whether there is one makes another kernel.
+    """
     from gpusearch.kernels import cuda as kernels
 
-    problem, search, values = random_problem(0, random_language(0), sentences=(2,))
+    problem, search, values = random_problem(0, random_language(0), sentences=(2,), reordering=reordering)
     if docent:
         search = search._replace(docent=Docent(np.zeros(1, np.int64)))
     state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
@@ -90,14 +94,14 @@ def _type(record: Any) -> Any:
     return types.Array(numba.from_dtype(record.dtype), record.ndim, "C")
 
 
-def compile_to_ptx(*, docent: bool = False) -> dict[str, str]:
+def compile_to_ptx(*, docent: bool = False, reordering: int = 0) -> dict[str, str]:
     """The PTX of every kernel for sm_90, by its name."""
     from numba import cuda
 
     with _device_of(CAPABILITY):
         return {
             kernel.__name__: cuda.compile_ptx(kernel, signature, cc=CAPABILITY)[0]
-            for kernel, signature in signatures(docent=docent).items()
+            for kernel, signature in signatures(docent=docent, reordering=reordering).items()
         }
 
 

@@ -92,13 +92,23 @@ def newstest_model(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Mo
 
 
 @pytest.fixture(scope="session")
+def newstest_reordering_model(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    """The newstest2012 model with its reordering model (moses.ini)."""
+    from gpusearch.config import load_config
+    from gpusearch.model.model import load_model
+    from tests.parity_model import write_newstest
+
+    return load_model(load_config(write_newstest(tmp_path_factory.mktemp("newstest"), parity, reordering=True)))
+
+
+@pytest.fixture(scope="session")
 def laws_model(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
-    """The laws100k model without lexicalised reordering, table limit 20; takes some fifteen seconds."""
+    """The laws100k model with its reordering model, table limit 20; takes some fifteen seconds."""
     from gpusearch.config import load_config
     from gpusearch.model.model import load_model
     from tests.parity_model import write_laws
 
-    return load_model(load_config(write_laws(tmp_path_factory.mktemp("laws"), parity)))
+    return load_model(load_config(write_laws(tmp_path_factory.mktemp("laws"), parity, reordering=True)))
 
 
 @pytest.fixture(scope="session")

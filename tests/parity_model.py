@@ -46,8 +46,17 @@ distortion_limit = 6
 """
 
 
-def write_newstest(folder: Path, parity: Path, table_limit: int = 30) -> Path:
-    """Write the newstest2012 model without lexicalised reordering (moses.nolr.ini) and return its path."""
+_REORDERING = """
+[[reordering_model]]
+name = "LexicalReordering0"
+path = "{data}.reordering-table.gz"
+type = "wbe-msd-bidirectional-fe-allff"
+weights = {weights}
+"""
+
+
+def write_newstest(folder: Path, parity: Path, table_limit: int = 30, *, reordering: bool = False) -> Path:
+    """Write the newstest2012 model without lexicalised reordering (moses.nolr.ini), or with it (moses.ini)."""
     text = _TEMPLATE.format(
         data=NEWSTEST,
         source="en",
@@ -59,11 +68,13 @@ def write_newstest(folder: Path, parity: Path, table_limit: int = 30) -> Path:
         phrase=0.2,
         distortion=0.15,
     )
+    if reordering:
+        text += _REORDERING.format(data=NEWSTEST, weights=[0.05] * 6)
     return _write(folder, parity / NEWSTEST, text)
 
 
-def write_laws(folder: Path, parity: Path, table_limit: int = 20) -> Path:
-    """Write the laws100k model with tuned weights (moses.tuned.ini), without its reordering model."""
+def write_laws(folder: Path, parity: Path, table_limit: int = 20, *, reordering: bool = False) -> Path:
+    """Write the laws100k model with tuned weights (moses.tuned.ini), with its reordering model or without."""
     text = _TEMPLATE.format(
         data=LAWS,
         source="fr",
@@ -75,6 +86,10 @@ def write_laws(folder: Path, parity: Path, table_limit: int = 20) -> Path:
         phrase=-0.0744400108831368,
         distortion=0.0833332290496282,
     )
+    if reordering:
+        weights = (0.116398963386023, -0.0362633098229208, 0.0150639203689325)
+        weights += (0.021994000362932, 0.0585055294563736, -0.0161189347335198)
+        text += _REORDERING.format(data=LAWS, weights=list(weights))
     return _write(folder, parity / LAWS, text)
 
 
@@ -175,10 +190,10 @@ def _sentences(path: Path) -> list[list[str]]:
 
 
 def _write(folder: Path, data: Path, text: str) -> Path:
-    for name in ("phrase-table.gz", "lm.arpa.gz"):
+    for name in ("phrase-table.gz", "lm.arpa.gz", "reordering-table.gz"):
         link = folder / f"{data.name}.{name}"
         if not link.exists():
             link.symlink_to((data / name).resolve())
-    path = folder / f"{data.name}.toml"
+    path = folder / f"{data.name}{'.lr' if 'reordering_model' in text else ''}.toml"
     path.write_text(text, encoding="utf-8")
     return path

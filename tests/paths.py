@@ -56,6 +56,8 @@ class Case:
     max_rejected: int = UNLIMITED
     enough: int = UNLIMITED
     pauses: tuple[int, ...] = ()
+    reordering: int = 0
+    """Number of lexicalised reordering models."""
     docent_draws: int = 0
     """Where it is not 0: proposals are Docent's, and a chain is given up after so many draws that come to nothing."""
 
@@ -76,6 +78,7 @@ class Case:
             max_rejected=int(rng.choice([1, 3, 10, UNLIMITED])),
             enough=int(rng.choice([-(1 << 48), 0, UNLIMITED, UNLIMITED])),
             pauses=tuple(sorted(rng.integers(0, steps + 1, int(rng.integers(0, 4))).tolist())),
+            reordering=int(rng.choice([0, 1, 2])),
         )
 
     def problem(self) -> tuple[Problem, Search, int]:
@@ -89,6 +92,7 @@ class Case:
             words=self.words,
             lengths=self.lengths,
             settings=self._settings(),
+            reordering=self.reordering,
         )
         if self.docent_draws:
             search = search._replace(docent=Docent(np.array([self.docent_draws])))
@@ -195,6 +199,9 @@ def only_unit(problem: Problem, number: int) -> Problem:
     sentence[:, SENTENCE_SPAN] -= spans.start
     sentence[:, SENTENCE_OPTION] -= options.start
     place[:, OPTION_TARGET] -= target.start
+    if problem.reordering:
+        order = problem.reordering
+        problem = problem._replace(reordering=order._replace(score=order.score[options], value=order.value[options]))
     return problem._replace(
         unit=unit,
         word=problem.word[word : word + words],

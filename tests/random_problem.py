@@ -20,6 +20,7 @@ from gpusearch.kernels.records import (
     OPTION_SCORE,
     OPTION_TARGET,
     OPTION_WORDS,
+    ORIENTATIONS,
     SENTENCE_COLUMNS,
     SENTENCE_OPTION,
     SENTENCE_PLACE,
@@ -30,6 +31,7 @@ from gpusearch.kernels.records import (
     UNIT_COLUMNS,
     Language,
     Problem,
+    Reordering,
     Search,
 )
 from gpusearch.search.settings import make_search
@@ -93,6 +95,7 @@ def random_problem(
     lengths: tuple[int, ...] = (0, 1, 1, 2, 2, 3, 5),
     largest: int = LARGEST,
     settings: PlainSettings | None = None,
+    reordering: int = 0,
 ) -> tuple[Problem, Search, int]:
     """A problem over sentences of the given lengths, its settings, and K, the feature values of a state.
 
@@ -105,6 +108,7 @@ def random_problem(
         lengths: target words that an option may have (0: a deletion).
         largest: magnitude of the options' values (2^-20 nat).
         settings: by default `random_settings`.
+        reordering: number of lexicalised reordering models.
     """
     rng = np.random.default_rng(seed)
     rows, span, place = _options(rng, sentences, longest, most_options, lengths)
@@ -147,7 +151,39 @@ def random_problem(
     settings = settings or random_settings(seed)
     distortion_weight = int(rng.integers(0, 1 << 20))
     search = make_search(settings, longest=longest, values=values, distortion_weight=distortion_weight)
+    if reordering:
+        made, orders = _reordering(np.random.default_rng((seed, 3)), count, reordering)
+        return problem._replace(reordering=made), search, values + 1 + orders + models
     return problem, search, values + 1 + models
+
+
+def _reordering(rng: np.random.Generator, options: int, models: int) -> tuple[Reordering, int]:
+    """Reordering models of any type and direction with weights of either sign, and the number of their features."""
+    column = np.full((models, 2 * ORIENTATIONS, 2), -1, np.int64)
+    width = features = 0
+    share = []  # of each column of `value` its feature
+    for model in range(models):
+        kinds = ((0, 1, 2, 2), (0, 1, 2, 3), (0, 1, 1, 1), (0, 1, 1, 0))[rng.integers(4)]
+        directions = ((0,), (1,), (0, 1))[rng.integers(3)]
+        collapsed = rng.random() < 0.3
+        for direction in directions:
+            here = slice(direction * ORIENTATIONS, (direction + 1) * ORIENTATIONS)
+            column[model, here, 0] = width + np.array(kinds)
+            column[model, here, 1] = features if collapsed else features + np.array(kinds)
+            classes = max(kinds) + 1
+            share += [features] * classes if collapsed else list(range(features, features + classes))
+            width += classes
+            features += 1 if collapsed else classes
+    value = rng.integers(-LARGEST, 1 << 20, (options, width), dtype=np.int32)
+    value[rng.random(options) < 0.2] = 0
+    weight = rng.integers(-(1 << 20), 1 << 20, features)[share]
+    score = np.zeros((options, 2 * ORIENTATIONS), np.int64)
+    for model in range(models):
+        for turn in range(2 * ORIENTATIONS):
+            k = int(column[model, turn, 0])
+            if k >= 0:
+                score[:, turn] += weight[k] * value[:, k]
+    return Reordering(score, value, column), features
 
 
 def _options(

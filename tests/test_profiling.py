@@ -75,18 +75,19 @@ def test_device_check_writes_its_rows(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "1000 lanes" not in text
 
 
-def test_a_carried_problem_is_the_same(tmp_path: Path) -> None:
-    problem, search, values = Case(2, orders=(3, 2), weights=(5, -7)).problem()
+@pytest.mark.parametrize("reordering", [0, 2])
+def test_a_carried_problem_is_the_same(tmp_path: Path, reordering: int) -> None:
+    problem, search, values = Case(2, orders=(3, 2), weights=(5, -7), reordering=reordering).problem()
     carried.save_problem(tmp_path / "problem.npz", problem, search, values)
     again = carried.load_problem(tmp_path / "problem.npz")
     assert again[2] == values
-    for mine, other in zip((*problem.language, *problem[:-2], *search[:3]), _arrays(again), strict=True):
+    for mine, other in zip(_arrays((problem, search, values)), _arrays(again), strict=True):
         assert np.array_equal(mine, other)
 
 
 def _arrays(found: tuple) -> tuple:
     problem, search, _ = found
-    return (*problem.language, *problem[:-2], *search[:3])
+    return (*problem.language, *problem.reordering, *problem[:-3], *search[:3])
 
 
 def test_a_problem_with_models_on_the_host_cannot_be_carried(tmp_path: Path) -> None:

@@ -32,3 +32,6 @@ WeightList = Annotated[tuple[Weight, ...], Field(strict=False, min_length=1)]
 
 #: Names that stand in output (`Name= value`) and in overrides (`group.name.key`).
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
+
+#: A probability, or a score that takes the place of one.
+Probability = Annotated[float, Field(ge=0)]

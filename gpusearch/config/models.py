@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gpusearch.config.group import FilePath, Group, Name, Weight, WeightList
+from gpusearch.config.group import FilePath, Group, Name, Probability, Weight, WeightList
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 
@@ -108,8 +108,26 @@ class ReorderingModelConfig(Group):
         pattern=r"^wbe-(msd|mslr|monotonicity|leftright)-(backward|forward|bidirectional)-(f|fe)-(allff|collapseff)$",
         description="wbe-{msd,mslr,monotonicity,leftright}-{backward,forward,bidirectional}-{f,fe}-{allff,collapseff}",
     )
-    weights: WeightList = Field(description="one a score column, in the order of the columns")
+    weights: WeightList = Field(description="one a score column, in their order; collapseff: one a direction")
+    default_scores: tuple[Probability, ...] = Field(
+        (), strict=False, description="probabilities of pairs that the table lacks; 1 where not given"
+    )
     lenient: bool = Field(False, description="a bad row is a counted warning instead of an error")
+    cache: bool = Field(True, description="keep a compiled form beside the table for the next start")
+
+    @model_validator(mode="after")
+    def _type_fits_the_numbers(self) -> ReorderingModelConfig:
+        _, kind, direction, _, features = self.type.split("-")
+        directions = 2 if direction == "bidirectional" else 1
+        columns = directions * {"msd": 3, "mslr": 4}.get(kind, 2)
+        weights = directions if features == "collapseff" else columns
+        if len(self.weights) != weights:
+            raise ValueError(f"{self.name} has {len(self.weights)} weights, but {self.type} takes {weights}")
+        if self.default_scores and len(self.default_scores) != columns:
+            raise ValueError(
+                f"{self.name} has {len(self.default_scores)} default_scores, but {self.type} has {columns} columns"
+            )
+        return self
 
 
 class WeightsConfig(Group):

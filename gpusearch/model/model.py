@@ -1,4 +1,4 @@
-"""The model: phrase tables, language models and their weights, read and checked against each other."""
+"""The model: phrase tables, language and reordering models and their weights, read and checked against each other."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from gpusearch.model.checks import check_option_range, check_shared_words, idle_
 from gpusearch.model.entries import best_first, make_entries, offsets_of, ranges
 from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.language_model import LanguageModel, join_language_models
+from gpusearch.model.reordering import ReorderingModel, load_reordering_model, parse_type
 from gpusearch.model.weights import SCORE_UNITS, Features, make_features
 
 logger = logging.getLogger(__name__)
@@ -54,6 +55,7 @@ class Model:
     language_models: tuple[LanguageModel, ...]
     language: Language
     """All language models with their weights, as kernels read them."""
+    reordering: tuple[ReorderingModel, ...]
     deviation: int
     """Median standard deviation of an option set's isolated scores, 2^-40 nat: the unit of all temperatures."""
     warnings: tuple[str, ...] = ()
@@ -77,7 +79,7 @@ class Model:
 
 
 def load_model(config: Config) -> Model:
-    """Read the tables and language models of a configuration.
+    """Read the tables and models of a configuration.
 
     Raises:
         InputError: a file that is missing or damaged; a number of weights that differs from the table's columns; a
@@ -97,7 +99,10 @@ def load_model(config: Config) -> Model:
 
 
 def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Sequence[LanguageModel]) -> Model:
-    """A model of tables and language models that are in memory; `load_model` says what may be wrong with them."""
+    """A model of phrase tables and language models that are in memory; reordering tables are read here.
+
+    `load_model` says what may be wrong with them.
+    """
     for name, feature in config.features.items():
         raise InputError(
             f"unknown feature {name}",
@@ -111,6 +116,7 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
         phrase_penalty=config.weights.phrase_penalty,
         unknown_word=config.weights.unknown_word,
         distortion=config.weights.distortion,
+        reordering=[(entry.name, parse_type(entry.type).labels, entry.weights) for entry in config.reordering_model],
     )
     tables = []
     for table, read in zip(config.phrase_table, pairs, strict=True):
@@ -123,12 +129,10 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
         tables.append(TranslationTable(table.name, read, table.table_limit, tuple(lm_words)))
     language = _joined(features, language_models)
     warnings = tuple(warning for table in tables for warning in idle_columns(table.name, table.pairs))
-    warnings += tuple(
-        f"{entry.name}: reordering models do not count in the score yet" for entry in config.reordering_model
-    )
     for warning in warnings:
         logger.warning(warning)
-    model = Model(features, tuple(tables), tuple(language_models), language, SCORE_UNITS, warnings)
+    reordering = tuple(load_reordering_model(entry, pairs, config.text.unescape) for entry in config.reordering_model)
+    model = Model(features, tuple(tables), tuple(language_models), language, reordering, SCORE_UNITS, warnings)
     return replace(model, deviation=_deviation(model))
 
 

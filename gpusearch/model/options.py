@@ -113,6 +113,12 @@ class Options:
         values[:, features.index(UNKNOWN_WORD)] = -(table == COPIED).astype(np.float64)
         return values
 
+    def order_scores(self, options: ArrayLike) -> list[NDArray[np.float32]]:
+        """For each reordering model the log scores of options in nats: float32 ``[n, columns]``."""
+        entry = self.entry[np.asarray(options, np.int64)]
+        table, row = self.entries.table[entry], self.entries.row[entry]
+        return [model.log_scores(table, row, self.copied) for model in self.model.reordering]
+
     def content_hash(self, option: int) -> bytes:
         """16 bytes that are equal for equal options of any batch: samples made at different times merge by them.
 

@@ -15,6 +15,7 @@ from gpusearch.kernels.records import (
     OPTION_START,
     OPTION_TARGET,
     OPTION_WORDS,
+    ORIENTATIONS,
     SENTENCE_COLUMNS,
     SENTENCE_OPTION,
     SENTENCE_PLACE,
@@ -25,12 +26,14 @@ from gpusearch.kernels.records import (
     UNIT_FIRST_SENTENCE,
     UNIT_PLACES,
     Problem,
+    Reordering,
 )
 from gpusearch.model.entries import offsets_of, ranges
 from gpusearch.model.extents import largest_sums, longest_derivations
 from gpusearch.model.model import Model
 from gpusearch.model.option_draw import draw_weights
 from gpusearch.model.options import Options
+from gpusearch.model.reordering import make_orders
 from gpusearch.model.spans import Phrase, Spans, find_spans
 from gpusearch.model.units import Document, Units, document_identities, make_units
 from gpusearch.model.weights import DISTORTION, VALUE_UNITS, check_range
@@ -125,7 +128,13 @@ def build_problem(
     )
     value = entries.value[entry]
     places = longest_derivations(words, first_row, span, place[:, OPTION_WORDS], longest) + 1
-    _check_sums(model, search, made, places, largest_sums(words, first_option, place, value))
+    largest = largest_sums(words, first_option, place, value)
+    reordering: Reordering | tuple[()] = ()
+    if model.reordering:
+        orders = make_orders(model.features, model.reordering, entries.table, entries.row, spans.copied)
+        reordering = Reordering(orders.score[entry], orders.value[entry], orders.column)
+        largest = np.hstack((largest, largest_sums(words, first_option, place, orders.largest[entry])))
+    _check_sums(model, search, made, places, largest)
 
     rows = np.zeros((len(words), SENTENCE_COLUMNS), np.int64)
     rows[:, SENTENCE_WORDS] = words
@@ -148,6 +157,7 @@ def build_problem(
         target_word=entries.word,
         word_bound=entries.word_bound,
         language=model.language,
+        reordering=reordering,
     )
     options = Options(
         model=model,
@@ -171,6 +181,7 @@ def build_problem(
 def problem_bytes(model: Model, units: Units, spans: Spans) -> int:
     """Bytes that the arrays of a `Problem` take, language models not counted (they are shared by all batches)."""
     models, values = len(model.language_models), model.features.option_values
+    orders = sum(reordering.type.columns for reordering in model.reordering)
     words = int(units.words.sum())
     return (
         units.rows.nbytes
@@ -178,6 +189,7 @@ def problem_bytes(model: Model, units: Units, spans: Spans) -> int:
         + 8 * SENTENCE_COLUMNS * len(units.words)
         + 4 * (words * spans.longest + 1)
         + (4 * 4 + 2 * 8 + 8 + 4 * values + 4 * models) * spans.options
+        + ((8 * 2 * ORIENTATIONS + 4 * orders) * spans.options if orders else 0)
         + 2 * 4 * models * int(spans.entries.first_word[-1])
     )
 
@@ -201,10 +213,16 @@ def _totals(units: Units, sizes: Array) -> Array:
 
 
 def _check_sums(model: Model, search: SearchConfig, units: Units, places: Array, option_sums: Array) -> None:
-    """Bound the absolute sum of every feature of each unit, and make sure that scores cannot overflow."""
+    """Bound the absolute sum of every feature of each unit, and make sure that scores cannot overflow.
+
+    Args:
+        option_sums: bounds of the features of options, then of those of reordering models.
+    """
     features = model.features
     largest = np.zeros((len(units.words), len(features.names)))
-    largest[:, : features.option_values] = option_sums
+    options = features.option_values
+    largest[:, :options] = option_sums[:, :options]
+    largest[:, options + 1 : option_sums.shape[1] + 1] = option_sums[:, options:]
     limit = units.words if search.distortion_limit < 0 else np.minimum(units.words, search.distortion_limit)
     largest[:, features.index(DISTORTION)] = (units.words * limit).astype(np.float64) * VALUE_UNITS
     for name, language_model in zip(features.language_models, model.language_models, strict=True):

@@ -36,7 +36,7 @@ class Features:
     """The feature values of a state in their order, with names and weights.
 
     The order is: the columns of all tables, word penalty, phrase penalty, unknown words (these ``K'`` belong to
-    an option), then distortion and one value a language model.
+    an option), then distortion, those of the reordering models, and one value a language model.
     """
 
     names: tuple[str, ...]
@@ -81,12 +81,14 @@ def make_features(
     phrase_penalty: float,
     unknown_word: float,
     distortion: float,
+    reordering: Sequence[tuple[str, Sequence[str], Sequence[float]]] = (),
 ) -> Features:
     """Put the features of a model in their order.
 
     Args:
         tables: name, column names (empty: by number) and one weight a column, of each table.
         language_models: name and weight of each language model.
+        reordering: name, names of the values and one weight a value, of each reordering model.
 
     Raises:
         InputError: a weight that is no finite number within +-2048, names that repeat.
@@ -109,12 +111,14 @@ def make_features(
     add(PHRASE_PENALTY, [PHRASE_PENALTY], [phrase_penalty])
     add(UNKNOWN_WORD, [UNKNOWN_WORD], [unknown_word])
     add(DISTORTION, [DISTORTION], [distortion])
+    for name, columns, values in reordering:
+        add(name, [f"{name}.{label}" for label in columns], values)
     for name, weight in language_models:
         add(name, [name], [weight])
     return Features(
         names=tuple(names),
         groups=groups,
-        tables=tuple(name for name, _, _ in tables),
+        tables=tuple(name for name, _, _ in (*tables, *reordering)),
         language_models=tuple(name for name, _ in language_models),
         weights=np.array(weights, dtype=np.float64),
         integer_weights=np.array(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import total_ordering
 from heapq import heappop, heappush
 from math import inf
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from gpusearch.config.search import SearchConfig
 from gpusearch.kernels.records import OPTION_SCORE, VALUE_BITS, Problem
+from gpusearch.kernels.reordering import order_score
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.weights import DISTORTION
@@ -62,9 +64,9 @@ def score_plain(
 def segment(batch: Batch, search: SearchConfig, sentence: int, words: Sequence[str]) -> NDArray[np.int32] | None:
     """The derivation of a sentence with the best score among those that say `words`; None where none was found.
 
-    The LM sees the same words in each, so options and distortion alone decide. A* over (words said, source words
-    covered, end of the last phrase); what is left to come is bounded from above twice: by the best options for the
-    rest of the translation, whatever they cover, and by the best options for each gap of the source.
+    The LM sees the same words in each, so options, distortion and reordering alone decide. A* over (words said, source
+    words covered, last phrase); what is left to come is bounded from above twice: by the best options for the rest of
+    the translation, whatever they cover, and by the best options for each gap of the source.
     """
     options, problem = batch.options, batch.problem
     source = len(options.sentences[sentence])
@@ -86,46 +88,76 @@ def segment(batch: Batch, search: SearchConfig, sentence: int, words: Sequence[s
                 start = position + 1
         return min(of_rest[said], gaps)
 
-    heap: list[tuple[float, int, int, int, int, tuple[int, ...]]] = [(-bound(0, 0), 0, 0, 0, 0, ())]
+    heap: list[tuple[float, int, int, int, _Derivation]] = [(-bound(0, 0), 0, 0, 0, ())]
     settled: set[tuple[int, int, int]] = set()
     while heap and len(settled) < MOST_STATES:
-        _, said, covered, end, score, derivation = heappop(heap)
+        _, said, covered, score, derivation = heappop(heap)
         if said == len(words) and covered == everything:
-            return np.array(derivation, np.int32)
-        if (said, covered, end) in settled:
+            return np.array([move.option for move in derivation], np.int32)
+        last = derivation[-1] if derivation else None
+        state = said, covered, _what_matters(problem, last)
+        if state in settled:
             continue
-        settled.add((said, covered, end))
+        settled.add(state)
+        end = last.stop if last else 0
         for move in moves[said]:
-            jump = abs(move.start - end) if derivation or search.first_jump else 0
+            jump = abs(move.start - end) if last or search.first_jump else 0
             if covered & move.mask or jump > limit:
                 continue
             after, then = covered | move.mask, score + move.score - weight * jump
+            if problem.reordering:
+                then += int(order_score(problem.reordering, problem, last.option if last else -1, move.option))
             rest = bound(said + move.words, after)
             if rest > -inf:
-                step = (*derivation, move.option)
-                heappush(heap, (-then - rest, said + move.words, after, move.stop, then, step))
+                heappush(heap, (-then - move.ahead - rest, said + move.words, after, then, (*derivation, move)))
     return None
 
 
+def _what_matters(problem: Problem, last: _Move | None) -> int:
+    """What of the last phrase matters to what follows: where it ends, or with a reordering model all of it."""
+    if last is None:
+        return -1
+    return last.option if problem.reordering else last.stop
+
+
+@total_ordering
 class _Move:
-    """An option as a step of the search."""
+    """An option as a step of the search. `ahead` is the most that the step behind it can still add to it, `most` that
+    and what it adds at best by itself."""
 
     def __init__(self, problem: Problem, option: int) -> None:
         self.option = option
         self.start, length, _, self.words = (int(number) for number in problem.option_place[option])
         self.stop = self.start + length
         self.mask = ((1 << length) - 1) << self.start
-        self.score = int(problem.option_score[option, OPTION_SCORE])
+        self.score = self.most = int(problem.option_score[option, OPTION_SCORE])
+        self.ahead = 0
+        if problem.reordering:
+            backward, forward = np.split(problem.reordering.score[option], 2)
+            self.ahead = max(0, int(forward.max()))  # nothing follows the last phrase
+            self.most += int(backward.max()) + self.ahead
+
+    def __lt__(self, other: _Move) -> bool:
+        return self.option < other.option
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Move) and self.option == other.option
+
+    def __hash__(self) -> int:
+        return self.option
+
+
+_Derivation = tuple[_Move, ...]
 
 
 def _best_of_rest(moves: Sequence[Sequence[_Move]], words: int) -> list[float]:
     """For each position of the translation the best sum of options that say the rest; options without words count
     where they raise it, once each."""
-    silent: dict[int, int] = {move.option: move.score for here in moves for move in here if move.words == 0}
+    silent: dict[int, int] = {move.option: move.most for here in moves for move in here if move.words == 0}
     free = float(sum(score for score in silent.values() if score > 0))
     best = [-inf] * words + [free]
     for place in range(words - 1, -1, -1):
-        best[place] = max((best[place + move.words] + move.score for move in moves[place] if move.words), default=-inf)
+        best[place] = max((best[place + move.words] + move.most for move in moves[place] if move.words), default=-inf)
     return best
 
 
@@ -134,7 +166,7 @@ def _best_of_gaps(moves: Sequence[Sequence[_Move]], source: int) -> list[list[fl
     best_of_span: dict[tuple[int, int], float] = {}
     for move in (move for here in moves for move in here):
         span = move.start, move.stop
-        best_of_span[span] = max(best_of_span.get(span, -inf), move.score)
+        best_of_span[span] = max(best_of_span.get(span, -inf), move.most)
     ending: list[list[tuple[int, float]]] = [[] for _ in range(source + 1)]
     for (start, stop), score in best_of_span.items():
         ending[stop].append((start, score))

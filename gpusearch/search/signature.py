@@ -35,7 +35,7 @@ _CHAINS = {
 
 
 def model_hash(model: Model) -> str:
-    """BLAKE2b-64 of what a model scores with: weights, phrase tables and language models."""
+    """BLAKE2b-64 of what a model scores with: weights, phrase tables, reordering tables and language models."""
     digest = blake2b(digest_size=8)
     features = model.features
     digest.update(" ".join(features.names).encode() + np.ascontiguousarray(features.integer_weights).tobytes())
@@ -43,6 +43,11 @@ def model_hash(model: Model) -> str:
         digest.update(np.int64(table.limit).tobytes() + np.ascontiguousarray(table.pairs.log_scores).tobytes())
         digest.update("\n".join(table.pairs.target_vocabulary).encode())
         digest.update(np.ascontiguousarray(table.pairs.target_words).tobytes())
+    for reordering in model.reordering:
+        digest.update(f"{reordering.type}\n".encode() + np.ascontiguousarray(reordering.default).tobytes())
+        digest.update(np.ascontiguousarray(reordering.table.log_scores).tobytes())
+        for rows in reordering.rows:
+            digest.update(np.ascontiguousarray(rows).tobytes())
     for language_model in model.language_models:
         if isinstance(language_model, HostLanguageModel):
             digest.update(language_model.file_hash())

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
 from gpusearch.model.language_model import LanguageModel
 from gpusearch.model.problem import Batch
+from gpusearch.model.reordering import orientations, reordering_values
 from gpusearch.model.weights import DISTORTION
 
 Derivation = Sequence[NDArray[np.int32]]
@@ -84,6 +85,8 @@ def feature_values(batch: Batch, derivation: Derivation, first_jump: bool) -> ND
     owner = np.repeat(np.arange(len(derivation)), counts)
     np.add.at(values[:, : model.features.option_values], owner, batch.options.values(every))
     place = batch.problem.option_place
+    if model.reordering:
+        _add_reordering(values, batch, every, owner)
     for row, options in enumerate(derivation):
         start = place[options, OPTION_START].astype(np.int64)
         stop = np.concatenate(([0], start + place[options, OPTION_LENGTH]))[:-1]
@@ -94,6 +97,19 @@ def feature_values(batch: Batch, derivation: Derivation, first_jump: bool) -> ND
     for name, language_model in zip(model.features.language_models, model.language_models, strict=True):
         values[filled, model.features.index(name)] = _language_model_scores(language_model, texts)
     return values
+
+
+def _add_reordering(
+    values: NDArray[np.float64], batch: Batch, every: NDArray[np.int64], owner: NDArray[np.int64]
+) -> None:
+    """Add the values of reordering models; `owner` is the row of each option of `every`."""
+    model, place = batch.options.model, batch.problem.option_place[every].astype(np.int64)
+    start = place[:, OPTION_START]
+    first = np.diff(owner, prepend=-1) > 0
+    turn = orientations(start, start + place[:, OPTION_LENGTH], first)
+    found = reordering_values(model.reordering, batch.options.order_scores(every), turn, first)
+    for reordering, steps in zip(model.reordering, found, strict=True):
+        np.add.at(values[:, slice(*model.features.groups[reordering.name])], owner, steps)
 
 
 def _language_model_scores(language_model: LanguageModel, texts: Sequence[Sequence[str]]) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from gpusearch.decoder import Decoder
 from gpusearch.model.problem import build_problem
 from gpusearch.search.force import score_plain, segment
 from gpusearch.search.translation import describe
-from tests.tiny import TINY
+from tests.tiny import TINY, copy_tiny
 
 SOURCE = ["la maison bleue .", "", "le petit chien ne dort pas ."]
 TRACE = ["the |0-0| blue house |1-2| . |3-3|", "the |0-0| little |1-1| dog |2-2| does not sleep |3-5| . |6-6|"]
@@ -129,8 +129,22 @@ def test_translations_that_do_not_fit(files: dict[str, str], message: str, capsy
     assert message in err and "Traceback" not in err
 
 
-def test_the_best_of_all_segmentations_is_found(decoder: Decoder) -> None:
+@pytest.fixture(scope="module")
+def ordered(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
+    """The model with a reordering table of a row for each of its phrase pairs."""
+    folder = tmp_path_factory.mktemp("ordered")
+    rng = np.random.default_rng(1)
+    pairs = [line.split(" |||")[:2] for line in (TINY.parent / "phrase-table").read_text().split("\n")[:-1]]
+    rows = [f"{s} |||{t} ||| {' '.join(map(str, rng.integers(1, 99, 6) / 100))}\n" for s, t in pairs]
+    (folder / "orders").write_text("".join(rows), encoding="utf-8")
+    more = '[[reordering_model]]\npath = "orders"\nweights = [0.5, 0.9, 0.4, 0.6, 0.3, -0.5]\n\n[weights]'
+    return gpusearch.load(copy_tiny(folder, {"model.toml": ("[weights]", more)}))
+
+
+@pytest.mark.parametrize("model", ["decoder", "ordered"])
+def test_the_best_of_all_segmentations_is_found(model: str, request: pytest.FixtureRequest) -> None:
     """Against all orders of all segmentations of a sentence, under several limits and first jumps."""
+    decoder = request.getfixturevalue(model)
     sources = [["la", "maison", "bleue"], ["une", "maison", "dans", "la"], ["ne", "dort", "pas", "ne"]]
     batch = build_problem(decoder.model, [sources])
     for number, source in enumerate(sources):

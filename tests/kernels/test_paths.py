@@ -27,6 +27,8 @@ CASES = {
     "pauses inside a window": Case(7, pauses=(1, 2, 9, 33, 34), steps=70, chains=3),
     "a score that is enough": Case(8, enough=-(1 << 47), chains=4),
     "no step": Case(9, steps=0),
+    "reordering": Case(13, reordering=1, chains=3),
+    "two reordering models": Case(14, orders=(5, 1), weights=(1 << 19, -(1 << 19)), reordering=2, units="sentence"),
     "as Docent draws": Case(10, sentences=(7, 1, 0, 4), chains=3, docent_draws=100),
     "as Docent draws, given up": Case(12, sentences=(4, 1, 2), chains=4, docent_draws=2),
     "as Docent draws, nothing": Case(11, sentences=(1,), docent_draws=100),

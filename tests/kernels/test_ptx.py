@@ -11,10 +11,10 @@ from gpusearch.kernels import cuda as kernels
 from profiling import registers
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["ours", "docent"])
+@pytest.fixture(scope="module", params=[{}, {"docent": True}, {"reordering": 1}], ids=["ours", "docent", "reordering"])
 def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Of the kernels as they draw our proposals, and as they draw Docent's."""
-    return registers.compile_to_ptx(docent=request.param)
+    """Of the kernels as they draw our proposals, as they draw Docent's, and with lexicalised reordering."""
+    return registers.compile_to_ptx(**request.param)
 
 
 def test_every_kernel_has_a_signature() -> None:

@@ -44,6 +44,8 @@ SPECIAL = {
     "sentence units": Case(7, sentences=(5, 1, 0, 9), units="sentence"),
     "order 1": Case(8, orders=(1,), sentences=(6, 6)),
     "all weights negative": Case(9, orders=(5, 4, 3), weights=(-(1 << 20), -(1 << 18), -1), sentences=(9, 4)),
+    "reordering": Case(11, orders=(3,), sentences=(9, 4), reordering=1),
+    "four reordering models": Case(12, sentences=(12, 1, 0, 5), reordering=4),
     "weight 0": Case(10, orders=(3, 3), weights=(0, 1 << 20), sentences=(9, 4)),
 }
 

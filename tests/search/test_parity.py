@@ -62,11 +62,31 @@ def test_features_and_totals_of_newstest_derivations(newstest_model: Model, pari
     np.testing.assert_allclose(scores, [one.total for one in derivations], atol=2e-3)
 
 
-def test_features_of_laws_derivations(laws_model: Model, parity: Path) -> None:
-    """The 5-best of 300 sentences under a model of real size: every feature but lexical reordering within 1e-3."""
+def test_features_and_totals_with_reordering(newstest_reordering_model: Model, parity: Path) -> None:
+    """moses.ini, the 5-best of all 311 sentences: every feature within 1e-3, totals within 2e-3; -4450.69 in sum."""
+    derivations = read_nbest(parity / NEWSTEST / "moses.lr.nbest.gz")
+    assert {one.sentence for one in derivations} == set(range(311))
+    assert "LexicalReordering0" in newstest_reordering_model.features.groups
+    batch = build_problem(newstest_reordering_model, newstest_documents(parity))
+    scores = check_derivations(batch, derivations)
+    np.testing.assert_allclose(scores, [one.total for one in derivations], atol=2e-3)
+    documents = newstest_documents(parity)
+    given = given_from_trace(parity / NEWSTEST / "moses.lr.trace.txt", documents)
+    found = score_segmented(newstest_reordering_model, SearchConfig(), documents, given)
+    assert sum(one.score for document in found for one in document) == pytest.approx(-4450.69, abs=0.02)
+
+
+def test_features_and_totals_of_laws_derivations(laws_model: Model, parity: Path) -> None:
+    """A model of real size: every feature of the 5-best of 300 sentences within 1e-3, all totals of the trace 2e-3."""
+    documents = laws_documents(parity)
     derivations = read_nbest(parity / LAWS / "moses.cube500.first300.nbest.gz")
     assert {one.sentence for one in derivations} == set(range(300))
-    check_derivations(build_problem(laws_model, laws_documents(parity)), derivations)
+    assert "LexicalReordering0" in laws_model.features.groups
+    check_derivations(build_problem(laws_model, documents), derivations)
+    totals = [float(line) for line in (parity / LAWS / "moses.cube500.totals.txt").read_text().split()]
+    given = given_from_trace(parity / LAWS / "moses.cube500.trace.txt", documents)
+    found = score_segmented(laws_model, SearchConfig(), documents, given)
+    np.testing.assert_allclose([one.score for document in found for one in document], totals, atol=2e-3)
 
 
 def test_docents_convention(newstest_model: Model, parity: Path) -> None:
