@@ -72,7 +72,13 @@ class HostCase:
         case = self.case
         language: Language = join_language_models(models, case.weights)
         return random_problem(
-            case.seed, language, sentences=case.sentences, units=case.units, words=case.words, lengths=case.lengths
+            case.seed,
+            language,
+            sentences=case.sentences,
+            units=case.units,
+            words=case.words,
+            lengths=case.lengths,
+            reordering=case.reordering,
         )
 
     def driver(
