@@ -3,7 +3,7 @@
 from gpusearch.kernels.host import LENGTH, host_reach, on_host
 from gpusearch.kernels.judge import change_of_jumps, jump, lm_state_before, recall
 from gpusearch.kernels.language_model import lookup_bound, state_length
-from gpusearch.kernels.options import start_of, stop_of
+from gpusearch.kernels.options import packed, start_of, stop_of
 from gpusearch.kernels.records import (
     DISTORTION_WEIGHT,
     LM_END,
@@ -59,7 +59,8 @@ def commit(problem, search, state, scratch, lane, local, sentence, first, replac
         option = scratch.option[k]
         state.option[lane, slots + first + k] = option
         state.place[lane, slots + first + k] = place
-        state.lm_sum[lane, slots + first + k] = 0
+        state.worth[lane, slots + first + k] = problem.option_score[option, OPTION_SCORE]
+        state.covers[lane, slots + first + k] = packed(start_of(problem, option), stop_of(problem, option))
         place += problem.option_place[option, OPTION_WORDS]
     change_of_score += count_order(
         problem.reordering, problem, search, state, lane, sentence, first, first + count + 1, 1
@@ -112,8 +113,9 @@ def _shift_words(problem, state, lane, sentence, slot, by):
 def _move_slot(state, lane, source, target, more_words):
     state.option[lane, target] = state.option[lane, source]
     state.place[lane, target] = state.place[lane, source] + more_words
-    state.lm_sum[lane, target] = state.lm_sum[lane, source]
+    state.worth[lane, target] = state.worth[lane, source]
     state.slack[lane, target] = state.slack[lane, source]
+    state.covers[lane, target] = state.covers[lane, source]
 
 
 @shared
@@ -168,7 +170,7 @@ def _rescore(problem, state, scratch, model, lane, sentence, first, count):
             if settled:
                 break
         total += in_phrase
-        state.lm_sum[lane, slots + slot] = state.lm_sum[lane, slots + slot] + weight * in_phrase
+        state.worth[lane, slots + slot] = state.worth[lane, slots + slot] + weight * in_phrase
         if option < 0:
             settled = True
         slot += 1
@@ -254,7 +256,8 @@ def refresh(problem, search, state, scratch, lane):
         for slot in range(phrases):
             option = state.option[lane, slots + slot]
             state.place[lane, slots + slot] = place
-            state.lm_sum[lane, slots + slot] = 0
+            state.worth[lane, slots + slot] = problem.option_score[option, OPTION_SCORE]
+            state.covers[lane, slots + slot] = packed(start_of(problem, option), stop_of(problem, option))
             place += problem.option_place[option, OPTION_WORDS]
             score += problem.option_score[option, OPTION_SCORE]
             for value in range(values):
@@ -265,7 +268,7 @@ def refresh(problem, search, state, scratch, lane):
             stop = stop_of(problem, option)
         state.option[lane, slots + phrases] = -1
         state.place[lane, slots + phrases] = place
-        state.lm_sum[lane, slots + phrases] = 0
+        state.worth[lane, slots + phrases] = 0
         score += count_order(problem.reordering, problem, search, state, lane, sentence, 0, phrases, 1)
         for model in range(problem.language.info.shape[0]):
             change, _ = _rescore(problem, state, scratch, model, lane, sentence, 0, phrases + 1)

@@ -25,11 +25,13 @@ def of_thread(scratch, row, random):
     return Scratch(
         scratch.option[row],
         scratch.origin[row],
+        scratch.covers[row],
         scratch.mark[row],
         random,
         scratch.memo_key,
         scratch.memo_value,
         scratch.question,
+        scratch.ahead,
     )
 
 

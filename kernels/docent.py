@@ -11,7 +11,7 @@ out of order, and the result is put beside its place).
 """
 
 from gpusearch.kernels.operations import draw_operation, draw_sentence, keep, linearise_block, phrase, trim
-from gpusearch.kernels.options import cover, span_row, start_of, stop_of
+from gpusearch.kernels.options import cover, put, span_row, start_of, stop_of
 from gpusearch.kernels.philox import next_word, uniform
 from gpusearch.kernels.records import (
     ACCEPTED,
@@ -136,8 +136,7 @@ def _change(problem, search, state, scratch, lane, sentence, phrases):
     option = problem.span[row] + uniform(scratch.random, problem.span[row + 1] - problem.span[row])
     if option == present:
         return -1, 0, 0
-    scratch.option[0] = option
-    scratch.origin[0] = -1
+    put(scratch, 0, option, start_of(problem, present), stop_of(problem, present))
     return slot, 1, 1
 
 
@@ -249,20 +248,20 @@ def _resegment(problem, search, state, scratch, lane, sentence, phrases):
 
 
 @shared
-def cover_uniformly(problem, search, scratch, sentence, start, stop, count):
-    """Cover the source words start .. stop - 1 from left to right, each time uniformly by an option that fits.
+def cover_uniformly(problem, search, scratch, sentence, start, end, count):
+    """Cover the source words start .. end - 1 from left to right, each time uniformly by an option that fits.
 
     Appends to ``scratch.option`` from index `count` on and returns the new count. No way is a dead end: every word
     has an option of its own.
     """
-    while start < stop:
+    while start < end:
         row = span_row(problem, search, sentence, start, 1)
-        last = row + min(search.number[LONGEST], stop - start)
+        last = row + min(search.number[LONGEST], end - start)
         option = problem.span[row] + uniform(scratch.random, problem.span[last] - problem.span[row])
-        scratch.option[count] = option
-        scratch.origin[count] = -1
+        stop = stop_of(problem, option)
+        put(scratch, count, option, start, stop)
         count += 1
-        start = stop_of(problem, option)
+        start = stop
     return count
 
 

@@ -8,8 +8,8 @@ et al. 2012, section 2.3, taken from phrases down to words).
 
 from gpusearch.kernels.host import known_answer, on_host
 from gpusearch.kernels.language_model import lookup
-from gpusearch.kernels.operations import phrase
-from gpusearch.kernels.options import start_of, stop_of
+from gpusearch.kernels.operations import covered, phrase
+from gpusearch.kernels.options import behind, first_of, start_of, stop_of
 from gpusearch.kernels.records import (
     ACCEPTED,
     BELOW_BOUND,
@@ -81,7 +81,7 @@ def stop_before(problem, state, lane, sentence, slot):
     """Source position behind the phrase in front of a slot; 0 at the sentence's start."""
     if slot == 0:
         return 0
-    return stop_of(problem, phrase(problem, state, lane, sentence, slot - 1))
+    return behind(covered(problem, state, lane, sentence, slot - 1))
 
 
 @shared
@@ -92,19 +92,19 @@ def change_of_jumps(problem, search, state, scratch, lane, sentence, first, repl
     stop = stop_before(problem, state, lane, sentence, first)
     old_stop = stop
     for k in range(count):
-        option = scratch.option[k]
-        length = jump(search, first + k, stop, start_of(problem, option))
+        covers = scratch.covers[k] + 0
+        length = jump(search, first + k, stop, first_of(covers))
         if length > limit:
             return 0, -1
         total += length
-        stop = stop_of(problem, option)
+        stop = behind(covers)
     for k in range(replaced):
-        option = phrase(problem, state, lane, sentence, first + k)
-        total -= jump(search, first + k, old_stop, start_of(problem, option))
-        old_stop = stop_of(problem, option)
+        covers = covered(problem, state, lane, sentence, first + k)
+        total -= jump(search, first + k, old_stop, first_of(covers))
+        old_stop = behind(covers)
     following = phrase(problem, state, lane, sentence, first + replaced)
     if following >= 0:
-        start = start_of(problem, following)
+        start = first_of(covered(problem, state, lane, sentence, first + replaced))
         length = jump(search, first + count, stop, start)
         if length > limit:
             return 0, -1
@@ -136,23 +136,22 @@ def bound_change(problem, search, state, scratch, lane, sentence, first, replace
     """(OPEN, upper bound of the change of the score), without a look at a language model; or TOO_FAR."""
     slots = problem.sentence[sentence, SENTENCE_SLOT] + first
     total = 0
-    if not (count == 1 and replaced == 1 and same_span(problem, scratch.option[0], state.option[lane, slots])):
+    if not (count == 1 and replaced == 1 and scratch.covers[0] == state.covers[lane, slots]):
         jumps, fault = change_of_jumps(problem, search, state, scratch, lane, sentence, first, replaced, count)
         if fault < 0:
             return TOO_FAR, 0
         total = -search.number[DISTORTION_WEIGHT] * jumps
     total += change_of_order(problem.reordering, problem, state, scratch, lane, sentence, first, replaced, count)
     for k in range(replaced):
-        total -= problem.option_score[state.option[lane, slots + k], OPTION_SCORE] + state.lm_sum[lane, slots + k]
+        total -= state.worth[lane, slots + k]
     kept = -1
     for k in range(count):
         option = scratch.option[k]
         origin = scratch.origin[k]
-        total += problem.option_score[option, OPTION_SCORE]
         if origin < 0:
-            total += problem.option_score[option, OPTION_BOUND]
+            total += problem.option_score[option, OPTION_SCORE] + problem.option_score[option, OPTION_BOUND]
         else:
-            total += state.lm_sum[lane, slots - first + origin]
+            total += state.worth[lane, slots - first + origin]
             if origin != kept:
                 total += state.slack[lane, slots - first + origin]
         kept = origin + 1 if origin >= 0 else -1
@@ -178,11 +177,6 @@ def exact_change(problem, search, state, scratch, lane, sentence, first, replace
     ):
         return TOO_FAR, 0
     return ACCEPTED, total
-
-
-@shared
-def same_span(problem, option, other):
-    return start_of(problem, option) == start_of(problem, other) and stop_of(problem, option) == stop_of(problem, other)
 
 
 @shared

@@ -6,19 +6,21 @@ where it finds nothing to do. Slots are counted within the sentence.
 """
 
 from gpusearch.kernels.options import (
+    behind,
     cover,
     draw_length,
     draw_option,
     draw_other_option,
+    first_of,
+    put,
     span_row,
-    start_of,
-    stop_of,
 )
 from gpusearch.kernels.philox import next_word, truncated_geometric, uniform
 from gpusearch.kernels.records import (
     LINEARISE_BLOCK,
     MOVE_BLOCK,
     MOVE_DISTANCE,
+    OPERATIONS,
     PERMUTE_BLOCK,
     RESEGMENT_BLOCK,
     RESEGMENT_SWAP,
@@ -43,6 +45,12 @@ def phrase(problem, state, lane, sentence, slot):
 
 
 @shared
+def covered(problem, state, lane, sentence, slot):
+    """The source words of the phrase in a slot, packed."""
+    return state.covers[lane, problem.sentence[sentence, SENTENCE_SLOT] + slot] + 0
+
+
+@shared
 def draw_sentence(problem, random, unit):
     """A sentence of a unit, counted within it, in proportion to its source words."""
     if problem.unit[unit, UNIT_SENTENCES] == 1:
@@ -55,8 +63,8 @@ def draw_operation(search, random):
     """An operation by its share."""
     word = next_word(random)
     operation = 0
-    while word >= search.operation[operation]:
-        operation += 1
+    for other in range(OPERATIONS - 1):  # no branch to guess
+        operation += word >= search.operation[other]
     return operation
 
 
@@ -79,6 +87,7 @@ def trim(problem, state, scratch, lane, sentence, first, replaced, count):
         for k in range(count):
             scratch.option[k] = scratch.option[same + k]
             scratch.origin[k] = scratch.origin[same + k]
+            scratch.covers[k] = scratch.covers[same + k]
     while (
         replaced > 0
         and count > 0
@@ -95,12 +104,12 @@ def change(problem, search, state, scratch, lane, sentence, phrases):
     for _ in range(TRIES):
         slot = uniform(scratch.random, phrases)
         present = phrase(problem, state, lane, sentence, slot)
-        start = start_of(problem, present)
-        row = span_row(problem, search, sentence, start, stop_of(problem, present) - start)
+        covers = covered(problem, state, lane, sentence, slot)
+        start = first_of(covers)
+        row = span_row(problem, search, sentence, start, behind(covers) - start)
         option = draw_other_option(problem, scratch.random, row, present)
         if option >= 0:
-            scratch.option[0] = option
-            scratch.origin[0] = -1
+            put(scratch, 0, option, start, behind(covers))
             return slot, 1, 1
     return -1, 0, 0
 
@@ -110,6 +119,7 @@ def keep(problem, state, scratch, lane, sentence, slot, count):
     """Put the phrase of a slot in as phrase `count` of the proposal."""
     scratch.option[count] = phrase(problem, state, lane, sentence, slot)
     scratch.origin[count] = slot
+    scratch.covers[count] = covered(problem, state, lane, sentence, slot)
 
 
 @shared
@@ -186,11 +196,12 @@ def linearise_block(problem, state, scratch, lane, sentence, first, block):
     moved = False
     for k in range(block):  # insertion sort: blocks are short, or sorted but for a few
         keep(problem, state, scratch, lane, sentence, first + k, k)
-        start = start_of(problem, scratch.option[k])
+        start = first_of(scratch.covers[k])
         place = k
-        while place > 0 and start_of(problem, scratch.option[place - 1]) > start:
+        while place > 0 and first_of(scratch.covers[place - 1]) > start:
             scratch.option[place] = scratch.option[place - 1]
             scratch.origin[place] = scratch.origin[place - 1]
+            scratch.covers[place] = scratch.covers[place - 1]
             place -= 1
         if place < k:
             moved = True
@@ -211,10 +222,10 @@ def resegment(problem, search, state, scratch, lane, sentence, phrases):
         stop = 0
         words = 0
         for k in range(block):
-            option = phrase(problem, state, lane, sentence, first + k)
-            start = min(start, start_of(problem, option))
-            stop = max(stop, stop_of(problem, option))
-            words += stop_of(problem, option) - start_of(problem, option)
+            covers = covered(problem, state, lane, sentence, first + k)
+            start = min(start, first_of(covers))
+            stop = max(stop, behind(covers))
+            words += behind(covers) - first_of(covers)
         if stop - start == words:
             count = cover(problem, search, scratch, sentence, start, stop, 0)
             swap_rate = search.number[RESEGMENT_SWAP]
@@ -223,6 +234,9 @@ def resegment(problem, search, state, scratch, lane, sentence, phrases):
                 option = scratch.option[k]
                 scratch.option[k] = scratch.option[k + 1]
                 scratch.option[k + 1] = option
+                covers = scratch.covers[k]
+                scratch.covers[k] = scratch.covers[k + 1]
+                scratch.covers[k + 1] = covers
             same = count == block
             k = 0
             while same and k < block:
@@ -251,8 +265,8 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
         first = -1
         last = -1
         for slot in range(phrases):
-            present = phrase(problem, state, lane, sentence, slot)
-            if start_of(problem, present) < stop and stop_of(problem, present) > start:
+            covers = covered(problem, state, lane, sentence, slot)
+            if first_of(covers) < stop and behind(covers) > start:
                 last = slot
                 if first < 0:
                     first = slot
@@ -260,9 +274,9 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
             continue
         count = 0
         for slot in range(first, last + 1):
-            present = phrase(problem, state, lane, sentence, slot)
-            left = start_of(problem, present)
-            right = stop_of(problem, present)
+            covers = covered(problem, state, lane, sentence, slot)
+            left = first_of(covers)
+            right = behind(covers)
             if left >= stop or right <= start:
                 keep(problem, state, scratch, lane, sentence, slot, count)
                 count += 1
@@ -270,8 +284,7 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
             if left < start:
                 count = cover(problem, search, scratch, sentence, left, start, count)
             if slot == first and count >= 0:
-                scratch.option[count] = option
-                scratch.origin[count] = -1
+                put(scratch, count, option, start, stop)
                 count += 1
             if right > stop and count >= 0:
                 count = cover(problem, search, scratch, sentence, stop, right, count)
@@ -287,17 +300,15 @@ def split_and_swap(problem, search, state, scratch, lane, sentence, phrases):
     """split-and-swap: one phrase is split in two, and the second part goes in front of the first."""
     for _ in range(TRIES):
         slot = uniform(scratch.random, phrases)
-        present = phrase(problem, state, lane, sentence, slot)
-        start = start_of(problem, present)
-        words = stop_of(problem, present) - start
+        covers = covered(problem, state, lane, sentence, slot)
+        start = first_of(covers)
+        words = behind(covers) - start
         if words > 1:
             left = 1 + uniform(scratch.random, words - 1)
             row = span_row(problem, search, sentence, start, left)
             other = span_row(problem, search, sentence, start + left, words - left)
             if problem.span[row + 1] > problem.span[row] and problem.span[other + 1] > problem.span[other]:
-                scratch.option[0] = draw_option(problem, scratch.random, other)
-                scratch.option[1] = draw_option(problem, scratch.random, row)
-                scratch.origin[0] = -1
-                scratch.origin[1] = -1
+                put(scratch, 0, draw_option(problem, scratch.random, other), start + left, start + words)
+                put(scratch, 1, draw_option(problem, scratch.random, row), start, start + left)
                 return slot, 1, 2
     return -1, 0, 0

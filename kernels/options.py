@@ -38,9 +38,22 @@ def draw_other_option(problem, random, row, present):
 
 @shared
 def _find(problem, first, last, word):
-    """Place in its span of the option whose share of the draw table holds `word`."""
+    """Place in its span of the option whose share of the draw table holds `word`.
+
+    Most draws end among the first four options, the best ones: they are compared without a branch.
+    """
+    last -= 1
     low = first
-    count = last - first
+    if low + 4 < last:
+        low += (
+            (problem.option_draw[low] <= word)
+            + (problem.option_draw[low + 1] <= word)
+            + (problem.option_draw[low + 2] <= word)
+            + (problem.option_draw[low + 3] <= word)
+        )
+        if low < first + 4:
+            return low - first
+    count = last - low + 1
     while count > 1:
         half = count >> 1
         if problem.option_draw[low + half - 1] <= word:
@@ -57,19 +70,18 @@ def draw_length(problem, search, random, sentence, start, stop):
     """
     row = span_row(problem, search, sentence, start, 1)
     most = min(search.number[LONGEST], stop - start)
-    count = 0
-    for length in range(most):
-        if problem.span[row + length + 1] > problem.span[row + length]:
-            count += 1
+    count = problem.length[row + most - 1, 0] + 0
     if count == 0:
         return 0
-    chosen = uniform(random, count)
-    for length in range(most):
-        if problem.span[row + length + 1] > problem.span[row + length]:
-            if chosen == 0:
-                return length + 1
-            chosen -= 1
-    return 0
+    return problem.length[row + uniform(random, count), 1] + 0
+
+
+@shared
+def put(scratch, place, option, start, stop):
+    """Put a new phrase for the source words start .. stop - 1 into a proposal."""
+    scratch.option[place] = option
+    scratch.origin[place] = -1
+    scratch.covers[place] = packed(start, stop)
 
 
 @shared
@@ -83,8 +95,7 @@ def cover(problem, search, scratch, sentence, start, stop, count):
         if length == 0:
             return -1
         row = span_row(problem, search, sentence, start, length)
-        scratch.option[count] = draw_option(problem, scratch.random, row)
-        scratch.origin[count] = -1
+        put(scratch, count, draw_option(problem, scratch.random, row), start, start + length)
         count += 1
         start += length
     return count
@@ -99,3 +110,22 @@ def start_of(problem, option):
 def stop_of(problem, option):
     """Source position behind the option's last word."""
     return problem.option_place[option, OPTION_START] + problem.option_place[option, OPTION_LENGTH]
+
+
+@shared
+def packed(start, stop):
+    """The source words start .. stop - 1 as one number: the state and the proposal hold them beside their phrases, so
+    that options, far apart in memory, need not be read for them."""
+    return start | stop << 16
+
+
+@shared
+def first_of(covers):
+    """First source word of a packed span."""
+    return covers & 0xFFFF
+
+
+@shared
+def behind(covers):
+    """Source position behind a packed span."""
+    return covers >> 16

@@ -5,7 +5,8 @@ All words are 32-bit numbers held in signed 64-bit integers. The products of `ph
 the bits that are kept are the same either way.
 """
 
-from gpusearch.kernels.target import shared
+from gpusearch.kernels.records import AHEAD
+from gpusearch.kernels.target import optional, shared
 
 MASK = 0xFFFFFFFF
 
@@ -23,8 +24,9 @@ def philox(counter0, counter1, counter2, counter3, key0, key1):
     return counter0, counter1, counter2, counter3
 
 
-# Indices of the random stream of a step: four words, how many were taken, and what they are made from.
-TAKEN, STEP, CHAIN, KEY0, KEY1 = range(4, 9)
+# A random stream: its last eight words at most, how many were taken and made so far, and what they are made from.
+BUFFER = 8
+TAKEN, MADE, STEP, CHAIN, KEY0, KEY1 = range(BUFFER, BUFFER + 6)
 
 # First blocks (fourth counter word) of the streams of one step: nothing else is random.
 PROPOSAL, INITIAL = 0, 1 << 20
@@ -34,27 +36,65 @@ PROPOSAL, INITIAL = 0, 1 << 20
 def open_stream(random, key0, key1, step, chain, purpose):
     """Begin the stream of random words that belongs to (key, step, chain, purpose)."""
     random[TAKEN] = purpose << 2
+    random[MADE] = purpose << 2
     random[STEP] = step
     random[CHAIN] = chain
     random[KEY0] = key0
     random[KEY1] = key1
 
 
+def _open_without_words(ahead, random, key0, key1, step, chain):
+    open_stream(random, key0, key1, step, chain, PROPOSAL)
+
+
+@optional(_open_without_words)
+def open_proposal(ahead, random, key0, key1, step, chain):
+    """Begin the stream of a step's proposal; its first words are taken from those made ahead, where there are such."""
+    group = step // AHEAD
+    made = ahead.of
+    if made[0] != group or made[1] != chain or made[2] != key0 or made[3] != key1:
+        make_ahead(ahead, group, chain, key0, key1)
+    open_stream(random, key0, key1, step, chain, PROPOSAL)
+    random[MADE] = BUFFER
+    place = step - group * AHEAD
+    for k in range(BUFFER):
+        random[k] = ahead.word[k, place]
+
+
+@shared
+def make_ahead(ahead, group, chain, key0, key1):
+    """The first words of the proposals of `AHEAD` steps. Its loop has no branches: compilers make vectors of it."""
+    ahead.of[0] = group
+    ahead.of[1] = chain
+    ahead.of[2] = key0
+    ahead.of[3] = key1
+    for block in range(BUFFER // 4):
+        for k in range(AHEAD):
+            step = group * AHEAD + k
+            word0, word1, word2, word3 = philox(step & MASK, step >> 32, chain, block, key0, key1)
+            ahead.word[4 * block, k] = word0
+            ahead.word[4 * block + 1, k] = word1
+            ahead.word[4 * block + 2, k] = word2
+            ahead.word[4 * block + 3, k] = word3
+
+
 @shared
 def next_word(random):
     """The next word of the stream, uniform over 0 .. 2^32 - 1."""
     taken = random[TAKEN]
-    if taken & 3 == 0:
+    if taken == random[MADE]:
         step = random[STEP]
         word0, word1, word2, word3 = philox(
             step & MASK, step >> 32, random[CHAIN], taken >> 2, random[KEY0], random[KEY1]
         )
-        random[0] = word0
-        random[1] = word1
-        random[2] = word2
-        random[3] = word3
+        place = taken & (BUFFER - 1)
+        random[place] = word0
+        random[place + 1] = word1
+        random[place + 2] = word2
+        random[place + 3] = word3
+        random[MADE] = taken + 4
     random[TAKEN] = taken + 1
-    return random[taken & 3]
+    return random[taken & (BUFFER - 1)]
 
 
 @shared
@@ -79,7 +119,9 @@ def truncated_geometric(random, survival, row, most):
     most = min(most, survival.shape[1] - 1)
     least = survival[row, most]
     word = least + below(random, (1 << 32) - least)
-    k = 1
-    while k < most and word < survival[row, k]:
-        k += 1
+    # From `most` on no survival is above `word`. Two thirds of the draws end within the sum: no branch to guess.
+    k = 1 + (word < survival[row, 1]) + (word < survival[row, 2]) + (word < survival[row, 3])
+    if k == 4:
+        while k < most and word < survival[row, k]:
+            k += 1
     return k

@@ -111,7 +111,10 @@ class Problem(NamedTuple):
     option_place: Array
     # int64[O, 2]: weighted score without distortion and LM; weighted LM bound over unknown left context
     option_score: Array
-    # int64[O]: weights of the option draw, summed from the first of the span; the last is at most 2^32
+    # int32[*, 2]: rows as in `span`. How many lengths up to this one have options from this start on; as row k counted
+    # from the start's first, the length that is k-th among those that have
+    length: Array
+    # int32[O]: weights of the option draw, summed from the first of the span; the last is below 2^31
     option_draw: Array
     # int32[O, K']: feature values of the option: table columns, word penalty, phrase penalty, unknown words
     option_value: Array
@@ -186,7 +189,8 @@ class State(NamedTuple):
     length: Array  # int32[L, S]: phrases of each sentence
     lm_value: Array  # int32[L, M, W]: LM value of each word in its present context
     lm_state: Array  # int32[L, M, W]: LM state behind it
-    lm_sum: Array  # int64[L, P]: weighted LM values of the phrase's words, all LMs
+    covers: Array  # int32[L, P]: source words of the phrase: the first | behind the last << 16
+    worth: Array  # int64[L, P]: weighted score of the phrase: option_score, and the LM values of its words
     slack: Array  # int64[L, P]: what the words from this slot on would gain at best if all words before were unknown
     feature: Array  # int64[L, K]: values of the whole unit: K' of the options, distortion, reordering, each LM
     score: Array  # int64[L]
@@ -196,20 +200,32 @@ class State(NamedTuple):
     limit: Array  # int64[L, LIMITS]: steps; consecutive rejections; score that is enough; step at which to pause
 
 
+class Ahead(NamedTuple):
+    """The first random words of `AHEAD` steps of one chain, made together: as vectors, where the CPU has them."""
+
+    of: Array  # int64[4]: step // AHEAD, chain and key that the words belong to
+    word: Array  # int64[8, AHEAD]
+
+
 class Scratch(NamedTuple):
     """Work space of one thread."""
 
     option: Array  # int32[words of the longest sentence + 1]: the options that a proposal puts in
     origin: Array  # int32[the same]: for each the slot that it had before, or -1 where it is new
+    covers: Array  # int32[the same]: for each its source words, as in State
     mark: Array  # int32[the same]: work space of single operations
-    random: Array  # int64[RANDOM]: the random stream of a step (random.py)
+    random: Array  # int64[RANDOM]: the random stream of a step (philox.py)
     memo_key: Array  # int64[M, memo]: recent LM look-ups, direct-mapped; one column: no memo
     memo_value: Array  # int64[M, memo]
     # int64[3] where a language model is on the host: what it is to be asked: model, state, word (model -1: nothing)
     question: Array = ()
+    # (): random words are made when they are asked for
+    ahead: Ahead | tuple[()] = ()
 
 
-RANDOM = 9
+# Words of a random stream (philox.py), and steps whose words are made together.
+RANDOM = 14
+AHEAD = 16
 
 
 class Proposals(NamedTuple):
@@ -228,6 +244,7 @@ class Proposals(NamedTuple):
     count: Array  # int64[R]
     option: Array  # int32[R, words of the longest sentence + 1]
     origin: Array  # int32[the same]: for each phrase the slot that it had before, or -1 where it is new
+    covers: Array  # int32[the same]: for each phrase its source words, as in State
     threshold: Array  # int64[R]: the change of the score must exceed it
     total: Array  # int64[R]: the change by what kernels judge: its upper bound, in the end its exact value
     outside: Array  # int64[R]: the change by what is judged outside, in the same way

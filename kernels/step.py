@@ -16,7 +16,7 @@ from gpusearch.kernels.operations import (
     swap,
     trim,
 )
-from gpusearch.kernels.philox import INITIAL, PROPOSAL, open_stream
+from gpusearch.kernels.philox import INITIAL, open_proposal, open_stream
 from gpusearch.kernels.records import (
     ACCEPTED,
     CHANGE,
@@ -49,13 +49,13 @@ def draw(problem, search, state, scratch, lane, step):
     The first slot is -1 where the draw is empty. What the proposal shares with the state at either end is cut off.
     """
     unit = state.unit[lane]
-    open_stream(
+    open_proposal(
+        scratch.ahead,
         scratch.random,
         problem.unit[unit, UNIT_KEY_LOW],
         problem.unit[unit, UNIT_KEY_HIGH],
         step,
         state.chain[lane],
-        PROPOSAL,
     )
     return draw_proposal(search.docent, problem, search, state, scratch, lane)
 

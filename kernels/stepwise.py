@@ -31,11 +31,13 @@ def of_row(scratch, proposals, row):
     return Scratch(
         proposals.option[row],
         proposals.origin[row],
+        proposals.covers[row],
         scratch.mark,
         scratch.random,
         scratch.memo_key,
         scratch.memo_value,
         scratch.question,
+        scratch.ahead,
     )
 
 

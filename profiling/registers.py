@@ -78,7 +78,7 @@ def signatures(*, docent: bool = False, reordering: int = 0) -> dict[Callable[..
         search = search._replace(docent=Docent(np.zeros(1, np.int64)))
     state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
     row = np.zeros((1, 1), np.int32)
-    scratch = Scratch(row, row, row, np.zeros(RANDOM, np.int64), np.zeros((1, 1), np.int64), np.zeros((1, 1), np.int64))
+    scratch = Scratch(row, row, row, row, np.zeros(RANDOM, np.int64), *(np.zeros((1, 1), np.int64) for _ in range(2)))
     records = tuple(_type(record) for record in (problem, search, state, scratch, np.zeros(1, np.int64)))
     return {
         kernels.start_lanes: records,

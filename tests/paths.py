@@ -177,7 +177,7 @@ def pad(state: State, slots: int, places: int) -> State:
         more = np.full((*array.shape[:-1], columns), 77, array.dtype)
         return np.concatenate((array, more), axis=-1)
 
-    by_slot = {name: wider(getattr(state, name), slots) for name in ("option", "place", "lm_sum", "slack")}
+    by_slot = {name: wider(getattr(state, name), slots) for name in ("option", "place", "covers", "worth", "slack")}
     by_place = {name: wider(getattr(state, name), places) for name in ("lm_value", "lm_state")}
     return state._replace(**by_slot, **by_place, length=wider(state.length, slots))
 
@@ -207,6 +207,7 @@ def only_unit(problem: Problem, number: int) -> Problem:
         word=problem.word[word : word + words],
         sentence=sentence,
         span=problem.span[spans.start : spans.stop + 1] - options.start,
+        length=problem.length[spans],
         option_place=place,
         option_score=problem.option_score[options],
         option_draw=problem.option_draw[options],

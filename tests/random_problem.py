@@ -34,6 +34,7 @@ from gpusearch.kernels.records import (
     Reordering,
     Search,
 )
+from gpusearch.model.lengths import length_table
 from gpusearch.search.settings import make_search
 
 LARGEST = 100 << 20
@@ -142,6 +143,7 @@ def random_problem(
         option_place=place,
         option_score=score,
         option_draw=_summed_within_spans(share, span),
+        length=length_table(span, longest),
         option_value=value,
         option_open=option_open,
         target_word=target,
@@ -204,9 +206,9 @@ def _options(
     return rows, np.array(span, np.int32), np.array(place, np.int32).reshape(-1, 4)
 
 
-def _summed_within_spans(share: NDArray[np.int64], span: NDArray[np.int32]) -> NDArray[np.int64]:
+def _summed_within_spans(share: NDArray[np.int64], span: NDArray[np.int32]) -> NDArray[np.int32]:
     summed = np.concatenate(([0], np.cumsum(share)))
-    return summed[1:] - np.repeat(summed[span[:-1]], np.diff(span))
+    return (summed[1:] - np.repeat(summed[span[:-1]], np.diff(span))).astype(np.int32)
 
 
 def _most_words(rows: NDArray[np.int64], span: NDArray[np.int32], place: NDArray[np.int32], longest: int) -> list[int]:

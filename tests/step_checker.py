@@ -38,7 +38,8 @@ def copy_lane(state, source, target):
     for slot in range(state.option.shape[1]):
         state.option[target, slot] = state.option[source, slot]
         state.place[target, slot] = state.place[source, slot]
-        state.lm_sum[target, slot] = state.lm_sum[source, slot]
+        state.covers[target, slot] = state.covers[source, slot]
+        state.worth[target, slot] = state.worth[source, slot]
         state.slack[target, slot] = state.slack[source, slot]
     for local in range(state.length.shape[1]):
         state.length[target, local] = state.length[source, local]
@@ -84,9 +85,10 @@ def compare(problem, state):
             if (
                 state.option[COMMITTED, slot] != state.option[FROM_NOTHING, slot]
                 or state.place[COMMITTED, slot] != state.place[FROM_NOTHING, slot]
+                or (slot < slots + length and state.covers[COMMITTED, slot] != state.covers[FROM_NOTHING, slot])
             ):
                 return WRONG_PHRASES
-            if state.lm_sum[COMMITTED, slot] != state.lm_sum[FROM_NOTHING, slot]:
+            if state.worth[COMMITTED, slot] != state.worth[FROM_NOTHING, slot]:
                 return WRONG_WORDS
             if state.slack[COMMITTED, slot] != state.slack[FROM_NOTHING, slot]:
                 return WRONG_SLACK

@@ -30,6 +30,7 @@ from gpusearch.kernels.records import (
 )
 from gpusearch.model.entries import offsets_of, ranges
 from gpusearch.model.extents import largest_sums, longest_derivations
+from gpusearch.model.lengths import length_table
 from gpusearch.model.model import Model
 from gpusearch.model.option_draw import draw_weights
 from gpusearch.model.options import Options
@@ -151,7 +152,8 @@ def build_problem(
         span=span,
         option_place=place,
         option_score=entries.known[entry],
-        option_draw=draw[member],
+        option_draw=draw[member].astype(np.int32),
+        length=length_table(span, longest),
         option_value=value,
         option_open=entries.open[:, entry],
         target_word=entries.word,
@@ -187,8 +189,8 @@ def problem_bytes(model: Model, units: Units, spans: Spans) -> int:
         units.rows.nbytes
         + 4 * words
         + 8 * SENTENCE_COLUMNS * len(units.words)
-        + 4 * (words * spans.longest + 1)
-        + (4 * 4 + 2 * 8 + 8 + 4 * values + 4 * models) * spans.options
+        + 4 * (3 * words * spans.longest + 1)
+        + (4 * 4 + 2 * 8 + 4 + 4 * values + 4 * models) * spans.options
         + ((8 * 2 * ORIENTATIONS + 4 * orders) * spans.options if orders else 0)
         + 2 * 4 * models * int(spans.entries.first_word[-1])
     )

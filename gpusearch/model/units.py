@@ -35,6 +35,9 @@ from gpusearch.kernels.records import (
 Sentence = Sequence[str]
 Document = Sequence[Sentence]
 
+# Kernels hold the two ends of a phrase in one int32.
+MOST_WORDS = (1 << 15) - 1
+
 
 @dataclass(frozen=True, eq=False)
 class Units:
@@ -115,11 +118,14 @@ def make_units(documents: Sequence[Document], identities: Sequence[bytes], *, un
     """Cut documents into units: each sentence with a word (``units="sentence"``), or each document with one.
 
     Raises:
-        InputError: `units` is neither ``sentence`` nor ``document``; a seed out of range.
+        InputError: `units` is neither ``sentence`` nor ``document``; a seed out of range; a sentence of
+            more than `MOST_WORDS` words.
     """
     if units not in ("sentence", "document"):
         raise InputError("unknown kind of unit", found=repr(units), expected="sentence or document")
     words = np.array([len(sentence) for document in documents for sentence in document], dtype=np.int64)
+    if words.max(initial=0) > MOST_WORDS:
+        raise InputError("a sentence is too long", found=f"{words.max()} words", expected=f"at most {MOST_WORDS}")
     first_sentence = np.concatenate(([0], np.cumsum([len(document) for document in documents], dtype=np.int64)))
     parts: list[tuple[int, int, int, int]] = []  # document, its sentence or -1, first sentence of the batch, count
     for number, (first, last) in enumerate(pairwise(first_sentence)):

@@ -217,6 +217,7 @@ class CudaDriver:
             Scratch(
                 option=zeros(torch.int32, threads, words),
                 origin=zeros(torch.int32, threads, words),
+                covers=zeros(torch.int32, threads, words),
                 mark=zeros(torch.int32, threads, words),
                 random=zeros(torch.int64, RANDOM),  # each thread has its own in local memory
                 memo_key=zeros(torch.int64, models, 1),
@@ -286,4 +287,4 @@ def _bytes(record: Any) -> int:
 
 def _scratch_bytes(problem: Problem) -> int:
     """Work space of one thread."""
-    return 12 * (int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1)
+    return 16 * (int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1)

@@ -12,7 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gpusearch.kernels.philox import BUFFER
 from gpusearch.kernels.records import (
+    AHEAD,
     LIMITS,
     OPERATIONS,
     RANDOM,
@@ -24,13 +26,16 @@ from gpusearch.kernels.records import (
     UNIT_PLACES,
     UNIT_SENTENCES,
     UNIT_WORDS,
+    Ahead,
     Problem,
     Scratch,
     State,
 )
 
-# 16 KB a language model: large enough to answer nine look-ups of ten, small enough for the first-level cache.
-MEMO = 1024
+# Entries of the memo of LM look-ups: so many a source word of the largest unit, within these bounds. A chain asks again
+# what it asked lately: of one sentence, 4096 questions are most; of a document of 1,755 words, 65,536 (1 MB) make
+# half as many proposals a second again as 1024.
+MEMO_PER_WORD, LEAST_MEMO, MOST_MEMO = 32, 1 << 12, 1 << 16
 UNLIMITED = np.iinfo(np.int64).max
 
 
@@ -59,7 +64,8 @@ def make_state(problem: Problem, units: NDArray[np.integer], chains: NDArray[np.
         length=zeros(torch.int32, sentences),
         lm_value=zeros(torch.int32, models, places),
         lm_state=zeros(torch.int32, models, places),
-        lm_sum=zeros(torch.int64, slots),
+        covers=zeros(torch.int32, slots),
+        worth=zeros(torch.int64, slots),
         slack=zeros(torch.int64, slots),
         feature=zeros(torch.int64, values),
         score=zeros(torch.int64),
@@ -77,7 +83,7 @@ def lane_bytes(problem: Problem, values: int) -> int:
     slots, places, sentences = _room(problem)
     models = problem.language.info.shape[0]
     fixed = 8 * (values + LIMITS + OPERATIONS * STAGES + 5)
-    return slots * (4 + 4 + 8 + 8) + places * models * 8 + sentences * 4 + fixed
+    return slots * (4 + 4 + 4 + 8 + 8) + places * models * 8 + sentences * 4 + fixed
 
 
 def _room(problem: Problem) -> tuple[int, int, int]:
@@ -88,18 +94,24 @@ def _room(problem: Problem) -> tuple[int, int, int]:
     return int(slots.max(initial=1)), int(places.max(initial=1)), int(sentences.max(initial=1))
 
 
-def make_scratch(problem: Problem, memo: int = MEMO) -> Scratch:
-    """Work space of one thread; `memo` entries for each language model (a power of two; 1: no memo)."""
+def make_scratch(problem: Problem, memo: int | None = None) -> Scratch:
+    """Work space of one thread; `memo` entries for each language model (a power of two; 1: no memo;
+    by default as many as suit the largest unit)."""
     words = int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1
     models = problem.language.info.shape[0]
+    if memo is None:
+        wanted = MEMO_PER_WORD * int(problem.unit[:, UNIT_WORDS].max(initial=1))
+        memo = min(max(1 << (wanted - 1).bit_length(), LEAST_MEMO), MOST_MEMO)
     return Scratch(
         option=np.zeros(words, np.int32),
         origin=np.zeros(words, np.int32),
+        covers=np.zeros(words, np.int32),
         mark=np.zeros(words, np.int32),
         random=np.zeros(RANDOM, np.int64),
         memo_key=np.full((models, memo), -1, np.int64),
         memo_value=np.zeros((models, memo), np.int64),
         question=np.full(3, -1, np.int64) if problem.host else (),
+        ahead=Ahead(np.full(4, -1, np.int64), np.zeros((BUFFER, AHEAD), np.int64)),
     )
 
 

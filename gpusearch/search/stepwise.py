@@ -71,6 +71,7 @@ def make_proposals(problem: Problem, lanes: Lanes) -> Proposals:
         count=zeros(),
         option=np.zeros((count, words), np.int32),
         origin=np.zeros((count, words), np.int32),
+        covers=np.zeros((count, words), np.int32),
         threshold=zeros(),
         total=zeros(),
         outside=zeros(),

@@ -48,7 +48,7 @@ class Scene:
             temperature=TEMPERATURE * 2**40,
             uniform=UNIFORM_PART,
         )
-        self.problem: Problem = problem._replace(option_draw=weights)
+        self.problem: Problem = problem._replace(option_draw=weights.astype(np.int32))
         self.search: Search = search
         self.state: State = make_state(self.problem, np.zeros(1, int), np.zeros(1, int), values)
         self.sentence = _sentence(self.problem, scores, option_draw)
