@@ -20,7 +20,13 @@ def command(
         typer.Argument(metavar="TEXT", help="Tokenised text, a sentence a line; - for standard input."),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="ARPA; compressed where it ends in .gz.")
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="ARPA; compressed where it ends in .gz, .bz2 or .xz; - for standard output.",
+        ),
     ],
     order: Annotated[int, typer.Option(help="Words of the longest n-grams, 1 to 9.")] = 5,
     prune: Annotated[

@@ -98,7 +98,7 @@ def _build(bundle: Bundle) -> Arpa:
 
 
 def write_arpa(arpa: Arpa, path: str | Path) -> None:
-    """Write an ARPA file (compressed where the name ends in .gz), whole or not at all.
+    """Write an ARPA file (compressed where the name ends in .gz, .bz2 or .xz), whole or not at all.
 
     Figures get the fewest digits that are read back as the same float32; equal models give equal bytes.
     """
@@ -231,6 +231,8 @@ class _ArpaReader:
 
     def _header(self) -> list[int]:
         line = self._next_text()
+        while line is not None and line.startswith(b"#"):  # comments, as KenLM lets them stand before the header
+            line = self._next_text()
         if line is None or line.strip(b" \t") != b"\\data\\":
             hint = None
             if line is not None and line.startswith(b"mmap lm"):

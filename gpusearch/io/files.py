@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
@@ -22,6 +22,7 @@ from gpusearch.errors import InputError
 _BLANKS = re.compile("[ \t]+")
 # What the decompressors raise on a file that is cut off or corrupted (gzip.BadGzipFile is an OSError).
 _DAMAGED = (EOFError, lzma.LZMAError, zlib.error, OSError)
+_standard_inputs_read: list[object] = []  # the last of them, kept so that another one is never taken for it
 
 
 def split_blank(text: str) -> list[str]:
@@ -31,16 +32,26 @@ def split_blank(text: str) -> list[str]:
 
 @contextmanager
 def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a plain, .gz, .bz2 or .xz file for reading, told apart by content; ``-`` is standard input."""
+    """Open a plain, .gz, .bz2 or .xz file for reading, told apart by content; ``-`` is standard input.
+
+    Raises:
+        InputError: a file that cannot be read; standard input for the second time.
+    """
     if str(path) == "-":
+        if sys.stdin in _standard_inputs_read:
+            raise InputError("can be read once only, and was read already", path=path, expected="files for the others")
+        _standard_inputs_read[:] = [sys.stdin]
         yield _decompressed(sys.stdin.buffer)
         return
+    with _opened(path) as raw:
+        yield _decompressed(raw)
+
+
+def _opened(path: str | Path) -> BinaryIO:
     try:
-        raw = open(path, "rb")  # noqa: SIM115 (closed below; only the opening belongs in the try)
+        return open(path, "rb")
     except OSError as error:
         raise InputError(f"cannot read the file ({error.strerror})", path=path) from None
-    with raw:
-        yield _decompressed(raw)
 
 
 def _decompressed(raw: BinaryIO) -> BinaryIO:
@@ -53,6 +64,23 @@ def _decompressed(raw: BinaryIO) -> BinaryIO:
     if head.startswith(b"\xfd7zXZ\x00"):
         return cast(BinaryIO, lzma.LZMAFile(buffered))
     return cast(BinaryIO, buffered)
+
+
+def check_rereadable(path: str | Path) -> None:
+    """Find out whether a file can be read, and again later.
+
+    Raises:
+        InputError: a file that cannot be read, standard input, or a pipe such as ``<(zcat text.gz)``.
+    """
+    standard_input = str(path) == "-"
+    if standard_input or Path(path).is_fifo():
+        raise InputError(
+            "is read more than once here",
+            path=path,
+            found=None if standard_input else "a pipe",
+            expected="a file, compressed or not",
+        )
+    _opened(path).close()
 
 
 def read_bytes(path: str | Path) -> bytes:
@@ -123,7 +151,7 @@ def check_writable(path: str | Path) -> None:
         InputError: no such folder, no permission, or a folder in its place.
     """
     path = Path(path)
-    if not _is_stream(path):
+    if str(path) != "-" and not _is_stream(path):
         descriptor, temporary = _temporary(path)
         os.close(descriptor)
         os.unlink(temporary)
@@ -144,26 +172,39 @@ def _temporary(path: Path) -> tuple[int, str]:
         raise InputError(f"cannot write the file ({error.strerror})", path=path) from None
 
 
+def _compressed(raw: IO[bytes], suffix: str) -> AbstractContextManager[IO[bytes]]:
+    """What compresses into a file as its name says; the file itself where it says nothing of that."""
+    if suffix == ".gz":
+        packed: object = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6)
+    elif suffix == ".bz2":
+        packed = bz2.BZ2File(raw, "wb")
+    elif suffix == ".xz":
+        packed = lzma.LZMAFile(raw, "wb")  # noqa: SIM115 (the caller's with closes it)
+    else:
+        return nullcontext(raw)
+    return cast(AbstractContextManager[IO[bytes]], packed)
+
+
 @contextmanager
 def replaced(path: str | Path) -> Iterator[IO[bytes]]:
     """A binary file that takes its place under ``path`` only when the block ends without an error.
 
-    Names that end in ``.gz`` are compressed, with no name and no time in the header, so that equal content
-    gives equal bytes.
+    Names that end in ``.gz``, ``.bz2`` or ``.xz`` are compressed, with no name and no time in the header, so that
+    equal content gives equal bytes; ``-`` is standard output.
     """
     path = Path(path)
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
     if _is_stream(path):
         with open(path, "wb") as stream:
             yield stream
         return
     descriptor, temporary = _temporary(path)
     try:
-        with os.fdopen(descriptor, "wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
-                    yield cast(IO[bytes], packed)
-            else:
-                yield raw
+        with os.fdopen(descriptor, "wb") as raw, _compressed(raw, path.suffix) as stream:
+            yield stream
         umask = os.umask(0)
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from gpusearch.errors import InputError
 from gpusearch.io.compilation import compiled
 from gpusearch.train.corpus import Array
 from gpusearch.train.extract import Occurrences
@@ -75,7 +76,11 @@ class Marginals:
 
 @contextmanager
 def engine(folder: Path, *, threads: int, memory: str) -> Iterator[DuckDBPyConnection]:
-    """The counting engine on a database in `folder`, which it may also fill with temporary files."""
+    """The counting engine on a database in `folder`, which it may also fill with temporary files.
+
+    Raises:
+        InputError: the work in the block needs more memory.
+    """
     import duckdb
 
     config: dict[str, str | bool | int | float | list[str]] = {
@@ -83,9 +88,14 @@ def engine(folder: Path, *, threads: int, memory: str) -> Iterator[DuckDBPyConne
         "memory_limit": memory,
         "temp_directory": str(folder / "spill"),
     }
-    with duckdb.connect(str(folder / "occurrences.duckdb"), config=config) as connection:
-        connection.execute("SET enable_progress_bar = false")
-        yield connection
+    try:
+        with duckdb.connect(str(folder / "occurrences.duckdb"), config=config) as connection:
+            connection.execute("SET enable_progress_bar = false")
+            yield connection
+    except duckdb.OutOfMemoryException as error:
+        found = f"{str(error).splitlines()[0]}, of {memory}"
+        hint = "give more (--memory), or use fewer threads"
+        raise InputError("not enough memory to count", found=found, hint=hint) from None
 
 
 def store_occurrences(connection: DuckDBPyConnection, chunks: Iterator[tuple[int, Occurrences]]) -> Iterator[int]:

@@ -64,7 +64,8 @@ def train_language_model(
     tool: str = "own",
     progress: Progress = SILENT,
 ) -> LanguageModelReport:
-    """Estimate a language model and write it as ARPA (log10), compressed where the name ends in .gz.
+    """Estimate a language model and write it as ARPA (log10), compressed where the name ends in .gz, .bz2 or
+    .xz; ``-`` is standard output.
 
     The file is the same to the byte for any number of threads. Time O(T) with T the tokens of the text, and a sort
     of the n-grams; memory as given: what does not fit goes to files beside the output, about 60 bytes a token for
@@ -101,32 +102,25 @@ def train_language_model(
 def _by_ourselves(
     texts: Sequence[str | Path], output: Path, settings: NgramSettings, folder: Path, progress: Progress
 ) -> LanguageModelReport:
-    import duckdb
-
     allowed = None if settings.vocabulary is None else read_vocabulary(settings.vocabulary)
     text = NgramText(texts, allowed, settings.skip_symbols)
     order = settings.order
     seconds: dict[str, float] = {}
-    try:
-        with engine(folder, threads=settings.threads, memory=f"{settings.memory}B") as connection:
-            with _timed(seconds, "read"), progress.task("read the text", None, "sentences") as task:
-                store_ngrams(connection, order, _watched(text, order, task))
-            if not text.tokens:
-                raise InputError("no word in the text of the language model", path=text.paths[0])
-            with _timed(seconds, "count"), progress.task("count n-grams"):
-                counts = count_ngrams(connection, order, settings.thresholds)
-            discounts = choose_discounts(counts, settings.discount_fallback)
-            with _timed(seconds, "estimate"), progress.task("estimate", order, "orders") as task:
-                for _ in estimate(connection, counts, discounts):
-                    task.advance()
-            sizes = [counts[0].kept + 2, *(of_order.kept for of_order in counts[1:])]  # <unk> and <s> occur nowhere
-            with _timed(seconds, "write"), progress.task("write the model", sum(sizes), "n-grams") as task:
-                chunks = (_counted(read_model(connection, n), task) for n in range(1, order + 1))
-                write_ngrams(output, text.vocabulary, sizes, chunks)
-    except duckdb.OutOfMemoryException as error:
-        found = f"{str(error).splitlines()[0]}, of {settings.memory} bytes"
-        hint = "give more (--memory), or use fewer threads"
-        raise InputError("not enough memory to estimate the language model", found=found, hint=hint) from None
+    with engine(folder, threads=settings.threads, memory=f"{settings.memory}B") as connection:
+        with _timed(seconds, "read"), progress.task("read the text", None, "sentences") as task:
+            store_ngrams(connection, order, _watched(text, order, task))
+        if not text.tokens:
+            raise InputError("no word in the text of the language model", path=text.paths[0])
+        with _timed(seconds, "count"), progress.task("count n-grams"):
+            counts = count_ngrams(connection, order, settings.thresholds)
+        discounts = choose_discounts(counts, settings.discount_fallback)
+        with _timed(seconds, "estimate"), progress.task("estimate", order, "orders") as task:
+            for _ in estimate(connection, counts, discounts):
+                task.advance()
+        sizes = [counts[0].kept + 2, *(of_order.kept for of_order in counts[1:])]  # <unk> and <s> occur nowhere
+        with _timed(seconds, "write"), progress.task("write the model", sum(sizes), "n-grams") as task:
+            chunks = (_counted(read_model(connection, n), task) for n in range(1, order + 1))
+            write_ngrams(output, text.vocabulary, sizes, chunks)
     fallback = tuple(n for n, of_order in enumerate(counts, 1) if estimate_discounts(of_order) is None)
     return LanguageModelReport("own", text.tokens, tuple(sizes), tuple(discounts), fallback, seconds)
 

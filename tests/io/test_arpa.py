@@ -257,6 +257,17 @@ def test_models_come_from_standard_input(monkeypatch: pytest.MonkeyPatch) -> Non
     assert arpa.log10_probability[0].tolist() == [-0.5]
 
 
+def test_comments_may_stand_before_the_header(tmp_path: Path) -> None:
+    """As KenLM reads it: lines that begin with #, and blank ones; a text of any other sort is a fault."""
+    path = tmp_path / "lm"
+    body = f"{header(1)}\n\\1-grams:\n-0.5 #a\n\n\\end\\\n"
+    path.write_text(f"# by hand\n\n#\n{body}")
+    assert list(read_arpa(path, cache=False).vocabulary) == ["#a"]
+    path.write_text(f"by hand\n{body}")
+    with pytest.raises(InputError, match=r"lm:1: not an ARPA file; found 'by hand'"):
+        read_arpa(path, cache=False)
+
+
 def test_words_are_opaque(tmp_path: Path) -> None:
     """A word may look like a marker, a number or a space of another script."""
     path = tmp_path / "lm"

@@ -278,7 +278,7 @@ def test_what_cannot_be_used_is_said(tmp_path: Path, text: bytes, options: dict[
 
 
 def test_too_little_memory_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"not enough memory.*of 2000000 bytes; give more \(--memory\)"):
+    with pytest.raises(InputError, match=r"not enough memory.*of 2000000B; give more \(--memory\)"):
         train(tmp_path, random_text(2, 20_000), 5, memory="2MB")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["text"]
 
