@@ -25,6 +25,9 @@ from gpusearch.train.corpus import Array, ParallelCorpus, Side
 #: Aligners, and the words of the longest sentences that each can take.
 LONGEST_SENTENCE = {"fast_align": 1000, "hmm": 200, "eflomal": 1000}
 
+#: Eflomal's seed has 32 bits.
+LARGEST_SEED = 2**32 - 1
+
 _BATCH = 500  # sentence pairs that are aligned at a time
 _FAST_ALIGN_ITERATIONS = 5
 _HMM_ITERATIONS = (5, 5)  # of IBM model 1 and of the HMM

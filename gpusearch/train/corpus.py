@@ -105,12 +105,15 @@ def number_words(sentences: Sequence[Sequence[str]]) -> Side:
     return _in_byte_order(list(numbers), np.array(words, np.int32), offsets)
 
 
-def read_corpus(source_path: Path, target_path: Path, max_sentence_length: int) -> ParallelCorpus:
+def read_corpus(
+    source_path: Path, target_path: Path, max_sentence_length: int, *, named: Path | None = None
+) -> ParallelCorpus:
     """Read two files of tokens, line by line translations of each other.
 
     Args:
         source_path, target_path: a sentence a line, tokens separated by blanks or tabs.
         max_sentence_length: pairs with more words on either side are left out, as are those with none on one.
+        named: the file that the user knows the source by.
 
     Raises:
         InputError: another number of lines, or no pair that can be used.
@@ -130,8 +133,9 @@ def read_corpus(source_path: Path, target_path: Path, max_sentence_length: int) 
     if not len(lines):
         raise InputError(
             "no sentence pair can be used",
-            path=source_path,
-            found=f"{empty.sum()} with an empty side, {long.sum()} with more than {max_sentence_length} words",
+            path=named or source_path,
+            found=f"{len(source)} lines, {empty.sum()} with an empty side, {long.sum()} with more than "
+            f"{max_sentence_length} words",
             expected="pairs of sentences that are neither",
         )
     kept = (_select(source, lines), _select(target, lines))

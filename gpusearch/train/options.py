@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from gpusearch.errors import InputError
-from gpusearch.train.alignment import LONGEST_SENTENCE
+from gpusearch.train.alignment import LARGEST_SEED, LONGEST_SENTENCE
 from gpusearch.train.language_model import TOOLS
 from gpusearch.train.lmplz import find_lmplz
 from gpusearch.train.phrases import LONGEST
@@ -63,6 +63,7 @@ class TrainOptions:
             _one_of("reordering model", self.reordering, tuple(MODELS))
         _within("maximum phrase length", self.max_phrase_length, 1, LONGEST)
         _within("maximum sentence length", self.max_sentence_length, 1, LONGEST_SENTENCE[self.aligner])
+        _within("seed", self.seed, 0, LARGEST_SEED)
         _within("order of the language model", self.order, 2, 9)
         if self.significance is not None:
             threshold(self.significance, 1)

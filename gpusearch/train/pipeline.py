@@ -20,13 +20,13 @@ from gpusearch.config import (
     to_toml,
 )
 from gpusearch.errors import InputError
-from gpusearch.io.files import read_blocks
+from gpusearch.io.files import check_rereadable, read_blocks
 from gpusearch.progress import SILENT, Progress
 from gpusearch.train.ngram_settings import settle
 from gpusearch.train.options import TrainOptions
 from gpusearch.train.reordering import MODELS, model_type
 from gpusearch.train.score import COLUMNS
-from gpusearch.train.stages import Facts, Stages, working_folder, working_place, write_json
+from gpusearch.train.stages import Facts, Stages, remove, working_folder, working_place, write_json
 from gpusearch.train.text import settle_text
 from gpusearch.train.work import Work
 
@@ -62,7 +62,8 @@ def train(
         The records of the stages by name: seconds, CPU seconds, peak memory and facts such as counts.
 
     Raises:
-        InputError: texts of different lengths, a value that cannot be used, an output that exists.
+        InputError: texts of different lengths, a pipe, a value that cannot be used, too little memory, an output that
+            exists.
     """
     options = options or TrainOptions()
     options.check()
@@ -70,6 +71,8 @@ def train(
     output = Path(os.path.abspath(output))
     if not overwrite and output.exists() and not (output.is_dir() and not any(output.iterdir())):
         raise InputError("the output exists", path=output, hint="name another folder, or give --overwrite")
+    for path in (source, target, *([options.alignment] if options.alignment else []), *options.lm_text):
+        check_rereadable(path)
     model = working_place(output) / "model"
     text = settle_text(
         [source, target],
@@ -88,6 +91,8 @@ def train(
     }
     with working_folder(output, plan) as folder:
         model.mkdir(exist_ok=True)
+        for left in (*folder.glob(".*"), *model.glob(".*")):  # half-written, by an attempt that was killed
+            remove(left)
         stages = Stages(folder)
         work = Work(folder, model, text, options, threads or len(os.sched_getaffinity(0)), memory, progress)
         work.run(stages, source, target)

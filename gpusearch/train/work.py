@@ -54,7 +54,7 @@ class Work:
     def run(self, stages: Stages, source: Path, target: Path) -> None:
         """All stages in their order."""
         stages.run("text", lambda: self._prepare(source, target))
-        stages.run("numbers", self._number)
+        stages.run("numbers", lambda: self._number(source))
         stages.run("alignment", self._align)
         stages.run("lexicon", self._count_words)
         stages.run("extraction", self._extract, discard=["links"])
@@ -70,10 +70,10 @@ class Work:
             more = self.folder / "tokens.more"
             prepare_target(self.options.lm_text, more, self.text, threads=self.threads, progress=self.progress)
 
-    def _number(self) -> Facts:
+    def _number(self, source: Path) -> Facts:
         tokens = self.folder / "tokens.source", self.folder / "tokens.target"
         with self.progress.task("number the words"):
-            corpus = read_corpus(*tokens, self.options.max_sentence_length)
+            corpus = read_corpus(*tokens, self.options.max_sentence_length, named=source)
             corpus.save(self.folder / "corpus")
         return {
             "lines": corpus.total,

@@ -83,6 +83,6 @@ def test_texts_that_do_not_match_are_an_error(tmp_path: Path) -> None:
     )
     target.write_text("\n\n")
     with pytest.raises(
-        InputError, match="no sentence pair can be used; found 2 with an empty side, 0 with more than 9"
+        InputError, match="no sentence pair can be used; found 2 lines, 2 with an empty side, 0 with more than 9"
     ):
         read_corpus(source, target, 9)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -201,6 +205,10 @@ def test_pruning(tmp_path: Path, changed: dict[str, Any], rows: int) -> None:
         ),
         ({"order": 10}, "unusable order of the language model; found 10; expected 2 to 9"),
         ({"lm_tool": "lmplz"}, "lmplz is not on the PATH; "),
+        ({"seed": 2**32}, "unusable seed; found 4294967296; expected 0 to 4294967295"),
+        ({"alignment": Path("-")}, "standard input: is read more than once here; expected a file"),
+        ({"lm_text": (Path("-"),)}, "standard input: is read more than once here; expected a file"),
+        ({"lm_text": (Path("/"),)}, "/: cannot read the file (Is a directory)"),
         ({"alignment": Path("nowhere")}, "nowhere: cannot read the file (No such file or directory)"),
     ],
 )
@@ -213,6 +221,57 @@ def test_faults_are_found_before_the_work_begins(
         train(*pair, tmp_path / "model", replace(PLAIN, **changed))
     assert str(caught.value).startswith(message)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["s", "t"]
+
+
+@pytest.mark.parametrize("tokenizer", ["none", "moses"])
+def test_texts_are_files_that_can_be_read_again(tmp_path: Path, tokenizer: Literal["none", "moses"]) -> None:
+    """What is wrong with a file is said before what is missing in its name."""
+    options = replace(PLAIN, tokenizer=tokenizer)
+    os.mkfifo(tmp_path / "pipe")
+    source, target = write_pair(tmp_path, "a\n", "x\n")
+    for pair in ((tmp_path / "pipe", target), (source, tmp_path / "pipe")):
+        with pytest.raises(InputError, match="pipe: is read more than once here; found a pipe; expected a file"):
+            train(*pair, tmp_path / "model", options)
+    with pytest.raises(InputError, match="absent: cannot read the file"):
+        train(source, tmp_path / "absent", tmp_path / "model", options)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("", "0 lines, 0 with an empty"), ("\n \n", "2 lines, 2 with an empty side, 0 with more")]
+)
+def test_texts_without_a_pair_are_named(tmp_path: Path, text: str, found: str) -> None:
+    pair = write_pair(tmp_path, text, text)
+    with pytest.raises(InputError, match=f"^{pair[0]}: no sentence pair can be used; found {found}"):
+        train(*pair, tmp_path / "model", PLAIN)
+
+
+def test_too_little_memory_is_an_error_and_more_goes_on(laws: tuple[Path, Path], tmp_path: Path) -> None:
+    options = TrainOptions(tokenizer="none", aligner="fast_align", order=2)
+    with pytest.raises(InputError, match=r"not enough memory to count; .*, of 1KB; give more \(--memory\)"):
+        train(*laws, tmp_path / "model", options, memory="1KB")
+    train(*laws, tmp_path / "model", options)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_what_a_killed_training_left_half_written_does_not_come_along(tmp_path: Path) -> None:
+    """A process that is killed cannot take its temporary files away: the next one does."""
+    pair = write_pair(tmp_path, "a\n", "x\n")
+    kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    script = f"""
+from pathlib import Path
+from gpusearch.train import language_model, pipeline, tables, work
+from gpusearch.train.options import TrainOptions
+def kill(*_, **__):
+    {kill}
+{{patch}}
+pipeline.train(Path({str(pair[0])!r}), Path({str(pair[1])!r}), Path({str(tmp_path / "model")!r}), {PLAIN!r})
+"""
+    for patch in ("tables.table_rows = kill", "language_model.write_ngrams = kill"):
+        done = subprocess.run([sys.executable, "-c", script.format(patch=patch)], check=False)
+        assert done.returncode == -signal.SIGKILL
+        assert list((tmp_path / ".model.partial" / "model").glob(".*"))
+    train(*pair, tmp_path / "model", PLAIN)
+    assert not list((tmp_path / "model").glob(".*"))
 
 
 @pytest.mark.parametrize(
