@@ -53,7 +53,15 @@ def command(
     Standard output carries the translation, in the form of the input; progress, the timing table and the signature go
     to standard error.
     """
-    from gpusearch.cli.decoded import check_format, output_form, report, score_rows, trace_rows, write_decoded
+    from gpusearch.cli.decoded import (
+        check_format,
+        check_labels,
+        output_form,
+        report,
+        score_rows,
+        trace_rows,
+        write_decoded,
+    )
     from gpusearch.cli.interrupt import noted_interrupt
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.decoder import load
@@ -87,6 +95,7 @@ def command(
     form = output_form(corpus, output_format)
     if nbest and form != "jsonl":
         raise InputError("--nbest has no place in this output", found=f"the form {form}", expected="--format jsonl")
+    check_labels(corpus, form)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
     with (
         noted_interrupt() as check_interrupt,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,6 +37,16 @@ def output_form(corpus: Corpus, name: str | None) -> str:
     if name is not None:
         return name
     return corpus.format if corpus.format in OUTPUT_FORMATS else "jsonl"
+
+
+def check_labels(corpus: Corpus, form: str) -> None:
+    """Refuse documents whose ids or sources the output cannot hold, before the work begins.
+
+    Raises:
+        InputError: a character that has no place there.
+    """
+    nothing = [[""] * len(document.segments) for document in corpus.documents]
+    write_documents(corpus, nothing, io.BytesIO(), "text" if form == "trace" else form)
 
 
 def write_decoded(decoded: Decoded, features: Features, destination: Path | None, name: str | None) -> None:

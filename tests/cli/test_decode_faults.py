@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gpusearch import decoder
 from gpusearch.cli.main import run
 from gpusearch.search import device
 from gpusearch.search import run as search_run
@@ -83,6 +84,18 @@ def test_unusable_arguments(arguments: str, message: str, capsys: pytest.Capture
     assert re.search(message, err), err
     assert "Traceback" not in err
     assert sorted(Path(".").rglob("*")) == before
+
+
+@pytest.mark.parametrize("form", ["tsv", "wmt-xml", "mteval"])
+def test_ids_that_the_output_cannot_hold_are_found_before_the_search(
+    form: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after hours of work, which would be lost."""
+    monkeypatch.setattr(decoder, "load", None)
+    Path("odd.jsonl").write_text('{"doc_id": "a\\t\\u0001", "segments": [{"src": "la maison"}]}\n')
+    assert run(["decode", "-c", str(TINY), "odd.jsonl", "--format", form]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and f"has a character that the format {form} cannot hold; found U+00" in err
 
 
 def test_what_is_refused_at_two_is_taken_at_six(capsys: pytest.CaptureFixture[str]) -> None:
