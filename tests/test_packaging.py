@@ -85,7 +85,7 @@ def run(*command: str | Path, folder: Path, **environment: str) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel built from a copy of the files that git knows or would add."""
+    """A wheel built from a copy of the files that git knows or would add, by way of the source distribution."""
     copy = tmp_path_factory.mktemp("copy")
     listed = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder=repository)
     wanted = ("gpusearch/", "kernels/", "pyproject.toml", "README.md", "LICENSE")
@@ -93,7 +93,7 @@ def wheel(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if name.startswith(wanted) and (repository / name).is_file():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
             (copy / name).write_bytes((repository / name).read_bytes())
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", copy / "dist", folder=copy)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", copy / "dist", folder=copy)
     (built,) = (copy / "dist").glob("*.whl")
     return built
 
@@ -118,7 +118,7 @@ def test_wheel_holds_every_file(wheel: Path, repository: Path) -> None:
 
 
 def test_wheel_works_elsewhere(wheel: Path, tmp_path: Path) -> None:
-    """In a new environment, from an empty folder: the wheel's files are used, and the script answers.
+    """In a new environment, from an empty folder: the wheel's files are used, and the script trains and translates.
 
     The libraries are borrowed from this environment by a .pth file. Python does not follow the .pth files
     that it finds there, so the checkout stays out of sight. `test_wheel_with_its_own_libraries` installs them.
@@ -137,6 +137,10 @@ def test_wheel_works_elsewhere(wheel: Path, tmp_path: Path) -> None:
     script = tmp_path / "new" / "bin" / "gpusearch"
     assert run(script, "--version", folder=empty) == f"gpusearch {gpusearch.__version__}\n"
     assert "doctor" in run(script, "--help", folder=empty)
+    for name, text in (("s.fr", "la maison\nla mer\n"), ("s.en", "the house\nthe sea\n")):
+        (empty / name).write_text(text, encoding="utf-8")
+    run(script, "train", "s.fr", "s.en", "-o", "model", "-q", folder=empty)
+    assert run(script, "decode", "-c", "model/model.toml", "--chains", "2", "-q", "s.fr", folder=empty).count("\n") == 2
 
 
 @pytest.mark.slow
