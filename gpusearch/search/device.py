@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -33,13 +35,24 @@ def resolve_device(wanted: str) -> str:
     """
     if wanted == "cpu":
         return "cpu"
-    from gpusearch.search.cuda import cuda_available
+    if _has_cuda_driver():
+        from gpusearch.search.cuda import cuda_available  # imports torch, which takes a second
 
-    if cuda_available():
-        return "cuda"
+        if cuda_available():
+            return "cuda"
     if wanted == "cuda":
         raise InputError("there is no GPU that can be used", hint="gpusearch doctor says what is missing; --device cpu")
     return "cpu"
+
+
+@cache
+def _has_cuda_driver() -> bool:
+    """Whether NVIDIA's driver is installed; without it no library finds a GPU."""
+    try:
+        ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    return True
 
 
 def device_of(wanted: str, language_models: Sequence[LanguageModel]) -> str:

@@ -1,7 +1,8 @@
 """The tensors that a search writes: allocation, sizes, and the hash that tells equal states.
 
 Letters: ``L`` lanes (a lane is one chain on one unit), ``P`` phrase slots, ``S`` sentences, ``W`` word places, ``M``
-language models, ``K`` feature values. torch owns the memory; kernels see the same bytes.
+language models, ``K`` feature values. Here they are numpy arrays on the host; the driver for CUDA takes their rows to
+torch tensors on the GPU and back. So a search on the CPU does not import torch, which takes more than a second.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from hashlib import blake2b
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from gpusearch.kernels.philox import BUFFER
@@ -39,40 +39,35 @@ MEMO_PER_WORD, LEAST_MEMO, MOST_MEMO = 32, 1 << 12, 1 << 16
 UNLIMITED = np.iinfo(np.int64).max
 
 
-def host(tensor: torch.Tensor) -> NDArray:
-    """The tensor's memory as a numpy array, not a copy."""
-    return tensor.numpy()
-
-
 def make_state(problem: Problem, units: NDArray[np.integer], chains: NDArray[np.integer], values: int) -> State:
     """Zeroed lanes, one for each pair of a unit (int[L]) and a chain number (int[L]); K = `values` feature values.
 
-    Each has room for any unit of the problem. The arrays are views of torch tensors on the CPU.
+    Each has room for any unit of the problem.
     """
     lanes = len(units)
     models = problem.language.info.shape[0]
     slots, places, sentences = _room(problem)
 
-    def zeros(dtype: torch.dtype, *shape: int) -> NDArray:
-        return host(torch.zeros((lanes, *shape), dtype=dtype))
+    def zeros(dtype: type[np.integer], *shape: int) -> NDArray:
+        return np.zeros((lanes, *shape), dtype)
 
     state = State(
-        unit=host(torch.from_numpy(np.asarray(units, np.int32).copy())),
-        chain=host(torch.from_numpy(np.asarray(chains, np.int64).copy())),
-        option=host(torch.full((lanes, slots), -1, dtype=torch.int32)),
-        place=zeros(torch.int32, slots),
-        length=zeros(torch.int32, sentences),
-        lm_value=zeros(torch.int32, models, places),
-        lm_state=zeros(torch.int32, models, places),
-        covers=zeros(torch.int32, slots),
-        worth=zeros(torch.int64, slots),
-        slack=zeros(torch.int64, slots),
-        feature=zeros(torch.int64, values),
-        score=zeros(torch.int64),
-        step=zeros(torch.int64),
-        rejected=zeros(torch.int64),
-        tally=zeros(torch.int64, OPERATIONS, STAGES),
-        limit=zeros(torch.int64, LIMITS),
+        unit=np.array(units, np.int32),
+        chain=np.array(chains, np.int64),
+        option=np.full((lanes, slots), -1, np.int32),
+        place=zeros(np.int32, slots),
+        length=zeros(np.int32, sentences),
+        lm_value=zeros(np.int32, models, places),
+        lm_state=zeros(np.int32, models, places),
+        covers=zeros(np.int32, slots),
+        worth=zeros(np.int64, slots),
+        slack=zeros(np.int64, slots),
+        feature=zeros(np.int64, values),
+        score=zeros(np.int64),
+        step=zeros(np.int64),
+        rejected=zeros(np.int64),
+        tally=zeros(np.int64, OPERATIONS, STAGES),
+        limit=zeros(np.int64, LIMITS),
     )
     state.limit[:] = UNLIMITED
     return state

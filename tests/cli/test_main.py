@@ -93,6 +93,18 @@ def test_help_needs_no_heavy_import() -> None:
     assert done.stderr == "[]\n"
 
 
+def test_decoding_on_the_cpu_needs_no_torch() -> None:
+    """What translates imports neither torch nor lxml nor any model's library before they are needed."""
+    code = (
+        "import sys, gpusearch.decoder, gpusearch.search.device\n"
+        "from gpusearch.search.device import resolve_device\n"
+        "assert resolve_device('cpu') == 'cpu'\n"
+        "print([name for name in ('torch', 'kenlm', 'sacremoses', 'lxml') if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
 def test_reader_that_goes_away_is_no_traceback() -> None:
     """`gpusearch ... | head -1`: no complaint about a broken pipe."""
     script = f"{sys.executable} -m gpusearch.cli doctor --json | head -1"
