@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,8 @@ class Decoded:
     signature: str
     n_best_texts: list[list[list[str]]]
     """``n_best_texts[document][n][segment]``: raw text of the translations asked for with `n_best`."""
+    sentence_n_best_texts: list[list[list[str]]] = field(default_factory=list)
+    """``[document][segment][n]``: those of the beam by itself."""
 
     @property
     def score(self) -> float:
@@ -71,6 +73,7 @@ class Decoder:
         distinct: bool = False,
         keep_chains: bool = False,
         trace: bool = False,
+        lattices: bool = False,
         status: Status | None = None,
         **settings: Any,
     ) -> Decoded:
@@ -78,9 +81,11 @@ class Decoder:
 
         Args:
             documents: a corpus, or lists of raw source segments.
-            n_best: how many of the chains' final states to describe as well; `distinct`: of different words.
+            n_best: how many of the chains' final states to describe as well (``method = "beam"``: of the best
+                derivations of each sentence); `distinct`: of different words.
             keep_chains: keep all chains' phrases, as `gpusearch.search.saved.save` writes them.
             trace: write down all chains' scores at powers of two of the steps.
+            lattices: keep the search graphs of ``method = "beam"``.
             status: told about progress.
             settings: keys of the `[search]` group for this call, e.g. ``chains=64, steps_per_word=200``.
 
@@ -102,6 +107,7 @@ class Decoder:
             distinct=distinct,
             keep_chains=keep_chains,
             trace=trace,
+            lattices=lattices,
             timer=self.timer,
             status=status,
         )
@@ -109,7 +115,15 @@ class Decoder:
             pairs = list(zip(corpus.documents, result.documents, strict=True))
             texts = [self.texts(document, found.best) for document, found in pairs]
             n_best_texts = [[self.texts(document, one) for one in found.n_best] for document, found in pairs]
-        return Decoded(corpus, texts, result, signature(config, self.model, result), n_best_texts)
+            sentence_n_best_texts = [
+                [
+                    [self.target.to_text(one.words, segment.source) for one in several]
+                    for segment, several in zip(document.segments, found.sentence_n_best, strict=False)
+                ]
+                for document, found in pairs
+            ]
+        run = signature(config, self.model, result)
+        return Decoded(corpus, texts, result, run, n_best_texts, sentence_n_best_texts)
 
     def texts(self, document: Document, translation: Translation) -> list[str]:
         """Raw text of a document's translation, a segment each."""

@@ -42,8 +42,17 @@ def command(
         Path | None, typer.Option(help="Scores of all chains at powers of two of the steps (JSONL).")
     ] = None,
     score_file: Annotated[Path | None, typer.Option(help="Score of each document (JSONL).")] = None,
+    lattice: Annotated[
+        Path | None, typer.Option(help="Search graph of each sentence (JSONL); needs --method beam.")
+    ] = None,
     save_state: Annotated[Path | None, typer.Option(help="State of all chains, for initial = saved.")] = None,
-    nbest: Annotated[int, typer.Option(min=0, help="Describe so many chains a document; needs --format jsonl.")] = 0,
+    nbest: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Describe so many chains a document, or derivations a sentence (--method beam); needs --format jsonl.",
+        ),
+    ] = 0,
     distinct: Annotated[bool, typer.Option(help="No two of them with the same words.")] = False,
     overrides: Overrides = None,
     quiet: Quiet = False,
@@ -56,6 +65,7 @@ def command(
     from gpusearch.cli.decoded import (
         check_format,
         check_labels,
+        lattice_rows,
         output_form,
         report,
         score_rows,
@@ -72,7 +82,7 @@ def command(
     from gpusearch.timing import Timer
 
     check_format(output_format)
-    for path in (output, trace, score_file, save_state):
+    for path in (output, trace, score_file, lattice, save_state):
         if path is not None:
             check_writable(path)
     given = {
@@ -97,6 +107,9 @@ def command(
         raise InputError("--nbest has no place in this output", found=f"the form {form}", expected="--format jsonl")
     check_labels(corpus, form)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
+    if lattice is not None and decoder.config.search.method != "beam":
+        method = decoder.config.search.method
+        raise InputError("only the beam has lattices", found=f"--lattice with method {method}", hint="--method beam")
     with (
         noted_interrupt() as check_interrupt,
         terminal_progress() as progress,
@@ -117,11 +130,12 @@ def command(
             distinct=distinct,
             keep_chains=save_state is not None,
             trace=trace is not None,
+            lattices=lattice is not None,
             status=status,
         )
     with timer.measure("output"):
         write_decoded(decoded, decoder.model.features, output, output_format)
-        for path, rows in ((trace, trace_rows), (score_file, score_rows)):
+        for path, rows in ((trace, trace_rows), (score_file, score_rows), (lattice, lattice_rows)):
             if path is not None:
                 with replaced(path) as stream:
                     for row in rows(decoded):

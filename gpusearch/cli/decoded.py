@@ -68,13 +68,21 @@ def _trace(sentence: SentenceTranslation) -> str:
 
 def _describe(decoded: Decoded, features: Features) -> None:
     """Put scores, features, segmentation and alignment beside the segments, where JSONL output finds them."""
-    for document, found, n_best_texts in zip(
-        decoded.corpus.documents, decoded.result.documents, decoded.n_best_texts, strict=True
+    for document, found, n_best_texts, texts in zip(
+        decoded.corpus.documents,
+        decoded.result.documents,
+        decoded.n_best_texts,
+        decoded.sentence_n_best_texts,
+        strict=True,
     ):
         document.attributes["score"] = found.best.score
         document.attributes["chain_scores"] = found.chain_scores.tolist()
         for segment, sentence in zip(document.segments, found.best.sentences, strict=True):
             segment.attributes.update(describe_sentence(sentence, features))
+        for segment, several, raw in zip(document.segments, found.sentence_n_best, texts, strict=False):
+            segment.attributes["nbest"] = [
+                {"hyp": text, **describe_sentence(one, features)} for one, text in zip(several, raw, strict=True)
+            ]
         if found.n_best:
             document.attributes["nbest"] = [
                 _n_best_row(translation, texts, features)
@@ -113,6 +121,14 @@ def trace_rows(decoded: Decoded) -> Iterator[dict[str, Any]]:
     for name, found in _named(decoded):
         for step, scores in found.trace.items():
             yield {"doc": name, "step": step, "scores": scores.tolist()}
+
+
+def lattice_rows(decoded: Decoded) -> Iterator[dict[str, Any]]:
+    """A row for each sentence: its document, its place there from 0, and its lattice (docs/lattices.md)."""
+    for name, found in _named(decoded):
+        for place, lattice in enumerate(found.lattices):
+            if lattice is not None:
+                yield {"doc": name, "segment": place, **lattice.row()}
 
 
 def _named(decoded: Decoded) -> Iterator[tuple[str | int, DocumentResult]]:

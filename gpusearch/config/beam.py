@@ -23,3 +23,6 @@ class BeamConfig(Group):
         le=10_000_000,
         description="cube pruning: expansions of a stack; 0: all that may matter, which is seldom slower",
     )
+    lattice_width: float | None = Field(
+        None, ge=0, description="lattices hold derivations that are worse than the best by so many nats; all if none"
+    )

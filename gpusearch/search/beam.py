@@ -21,6 +21,7 @@ from gpusearch.config.beam import BeamConfig
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 from gpusearch.kernels.beam_records import (
+    BEAM_ARCS,
     BEAM_GRAPH,
     BEAM_NUMBERS,
     BEAM_POPS,
@@ -43,6 +44,7 @@ from gpusearch.search.beam_arrays import make_beam, make_result, make_work, work
 from gpusearch.search.chains import OutOfTime
 from gpusearch.search.device import free_bytes
 from gpusearch.search.driver import TICK
+from gpusearch.search.graph import SearchGraph, graph_of
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +53,12 @@ SHARE = 8
 # Part of the free memory that the work space of all threads may take.
 SHARE_OF_MEMORY = 0.5
 
+# Arcs that a thread has room for at first.
+ARCS = 1 << 18
+
 Tick = Callable[[int], None]
 """Told about ten times a second how many sentences are done; what it raises ends the beam."""
+Keep = Callable[[SearchGraph], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +121,10 @@ def beam_numbers(config: BeamConfig, search: Search, *, graph: bool = False) -> 
 class BeamDecoder:
     """The beam on a problem: its view of the options, and a work space for each thread.
 
+    Args:
+        free: bytes of memory, of which it takes a part at most; None: as it comes.
+        graph: search graphs are kept, for `decode` with `keep`.
+
     Raises:
         InputError: stacks that do not fit the memory.
     """
@@ -127,6 +137,7 @@ class BeamDecoder:
         *,
         threads: int | None = None,
         free: int | None = None,
+        graph: bool = False,
     ) -> None:
         from gpusearch.kernels import beam as kernels  # compiles, or loads what was compiled
 
@@ -136,7 +147,7 @@ class BeamDecoder:
         self.threads = threads or os.cpu_count() or 1
         self._kernels = kernels
         self._sizes = {"stack": config.stack_size, "pops": config.pop_limit}
-        self.beam: Beam = make_beam(problem, beam_numbers(config, search))
+        self.beam: Beam = make_beam(problem, beam_numbers(config, search, graph=graph))
         self._sizes["window"] = int(self.beam.number[BEAM_WINDOW])
         need = work_bytes(problem, search, **self._sizes) * self.threads
         if free is not None and need > free * SHARE_OF_MEMORY:
@@ -150,8 +161,15 @@ class BeamDecoder:
         kernels.rank_spans(problem, self.beam, 0, len(problem.span) - 1)
         self._spaces = threading.local()
 
-    def decode(self, sentences: NDArray[np.integer] | None = None, tick: Tick | None = None) -> BeamDerivations:
+    def decode(
+        self, sentences: NDArray[np.integer] | None = None, tick: Tick | None = None, keep: Keep | None = None
+    ) -> BeamDerivations:
         """Search sentences, by default all that have words.
+
+        Args:
+            sentences: which, counted through the problem.
+            tick: called about ten times a second.
+            keep: given the search graph of each sentence, by the thread that has searched it; any order.
 
         `OutOfTime` and KeyboardInterrupt, which `tick` may raise, end the beam: what is done then is returned.
         """
@@ -164,7 +182,7 @@ class BeamDecoder:
         parts = [chosen[first : first + SHARE] for first in range(0, len(chosen), SHARE)]
         ended: BaseException | None = None
         with ThreadPoolExecutor(self.threads) as pool:
-            waiting = {pool.submit(self._search, result, part, stop) for part in parts}
+            waiting = {pool.submit(self._search, result, part, stop, keep) for part in parts}
             try:
                 while waiting:
                     finished, waiting = wait(waiting, TICK, FIRST_EXCEPTION)
@@ -178,14 +196,31 @@ class BeamDecoder:
                 stop[0] = 1
         return _derivations(result, ended)
 
-    def _search(self, result: BeamResult, sentences: NDArray[np.int64], stop: NDArray[np.int64]) -> None:
+    def _search(
+        self, result: BeamResult, sentences: NDArray[np.int64], stop: NDArray[np.int64], keep: Keep | None
+    ) -> None:
+        if keep is None:
+            self._run(result, sentences, stop)
+            return
+        for sentence in sentences:
+            while not stop[0]:
+                self._run(result, np.array([sentence]), stop)
+                work = self._work()
+                if work.cursor[BEAM_ARCS] <= len(work.arc_target):
+                    keep(graph_of(work, int(sentence), int(self.problem.sentence[sentence, SENTENCE_WORDS])))
+                    break
+                self._spaces.mine = None  # the sentence is searched again, with room for twice as many arcs
+                self._spaces.arcs = 2 * len(work.arc_target)
+
+    def _run(self, result: BeamResult, sentences: NDArray[np.int64], stop: NDArray[np.int64]) -> None:
         self._kernels.beam_sentences(self.problem, self.search, self.beam, self._work(), result, sentences, stop)
 
     def _work(self) -> BeamWork:
         """The work space of the thread that asks."""
-        if not hasattr(self._spaces, "mine"):
-            self._spaces.mine = make_work(self.problem, self.search, **self._sizes)
-        work: BeamWork = self._spaces.mine
+        work: BeamWork | None = getattr(self._spaces, "mine", None)
+        if work is None:
+            arcs = getattr(self._spaces, "arcs", ARCS) if self.beam.number[BEAM_GRAPH] else 0
+            work = self._spaces.mine = make_work(self.problem, self.search, **self._sizes, arcs=arcs)
         return work
 
 
@@ -200,7 +235,7 @@ def _derivations(result: BeamResult, ended: BaseException | None) -> BeamDerivat
     )
 
 
-def beam_decoder(batch: Batch, config: SearchConfig, search: Search) -> BeamDecoder:
+def beam_decoder(batch: Batch, config: SearchConfig, search: Search, *, graph: bool = False) -> BeamDecoder:
     """The beam on a batch; what of the model it leaves out is named in the log.
 
     Args:
@@ -216,4 +251,4 @@ def beam_decoder(batch: Batch, config: SearchConfig, search: Search) -> BeamDeco
     if search.number[DISTORTION_LIMIT] > MASK_BITS and longest > MASK_BITS:
         logger.warning("the beam translates at most %d words ahead of the first gap", MASK_BITS)
     problem = problem_of_beam(batch.problem, model)
-    return BeamDecoder(problem, search, config.beam, threads=config.threads, free=free_bytes())
+    return BeamDecoder(problem, search, config.beam, threads=config.threads, free=free_bytes(), graph=graph)

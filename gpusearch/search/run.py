@@ -15,11 +15,12 @@ from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
-from gpusearch.search.beam import beam_decoder
+from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
 from gpusearch.search.chains import Finals, OutOfTime, Start, run_chains
 from gpusearch.search.choose import choose, every_chain, n_best
 from gpusearch.search.device import batch_lanes, free_bytes, make_driver
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
+from gpusearch.search.lattice import Lattice
 from gpusearch.search.limits import make_limits
 from gpusearch.search.reach import check_reach
 from gpusearch.search.saved import Given
@@ -50,6 +51,7 @@ class DocumentResult:
     chain_scores: NDArray[np.float64]
     """``[C]``: what each chain ended with, nats; `best` may be better than all where units were recombined."""
     n_best: list[Translation]
+    """Of chains, where asked for."""
     chains: list[list[list[tuple[int, int, list[str]]]]]
     """Where asked for: ``chains[chain][sentence]`` = phrases, as `saved` writes them."""
     places: list[list[list[int]]]
@@ -60,6 +62,10 @@ class DocumentResult:
     """``[C, U]``: consecutive rejections at the end."""
     trace: dict[int, NDArray[np.float64]]
     """Where asked for: for each step looked at the scores ``[C]``."""
+    sentence_n_best: list[list[SentenceTranslation]] = field(default_factory=list)
+    """Of the beam by itself, where asked for: the n best derivations of each sentence."""
+    lattices: list[Lattice | None] = field(default_factory=list)
+    """Of the beam by itself, where asked for: the search graph of each sentence; None for an empty one."""
 
 
 @dataclass
@@ -91,6 +97,7 @@ def search_documents(
     distinct: bool = False,
     keep_chains: bool = False,
     trace: bool = False,
+    lattices: bool = False,
     units: str | None = None,
     timer: Timer | None = None,
     status: Status | None = None,
@@ -100,9 +107,11 @@ def search_documents(
     Args:
         ids: names of the documents; their random numbers depend on them.
         given: first translations, for ``initial = "file"`` and ``"saved"``.
-        n_best_size: how many of the chains' final states to describe as well; `distinct`: no two of the same words.
+        n_best_size: how many of the chains' final states to describe as well, or of the beam's best derivations of
+            each sentence where it is by itself; `distinct`: no two of the same words.
         keep_chains: keep the phrases of all chains.
         trace: write down all scores at powers of two of the steps.
+        lattices: keep the search graphs of the beam by itself.
         units: ``sentence`` or ``document``; by default what the score allows.
 
     Raises:
@@ -110,8 +119,10 @@ def search_documents(
     """
     timer = timer or Timer()
     result = SearchResult()
+    wanted = Wanted()
     if config.search.method == "beam":
-        config = _beam_alone(config)
+        config, wanted = beam_alone(config), Wanted(n_best_size, distinct, lattices)
+        n_best_size = 0
     deadline = None if config.search.time_limit is None else time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     if units is None:
@@ -131,7 +142,10 @@ def search_documents(
             )
             stage.add(len(batch.options), "options")
         with timer.measure("search") as stage:
-            start = _start(config, model, batch, given, first, result, deadline, status)
+            beam = None
+            if config.search.initial == "beam":
+                beam = _run_beam(config, model, batch, result, deadline, status, wanted)
+            start = _start(config, batch, given, first, beam)
             # Chains that are saved, or were, have each a translation of their own.
             start_all = keep_chains or config.search.initial == "saved"
             if not result.complete:  # the beam was ended early: chains do not begin
@@ -142,7 +156,12 @@ def search_documents(
                 deadline = time.monotonic()
         with timer.measure("output"):
             for document in range(last - first):
-                result.documents.append(_describe(config, batch, finals, document, n_best_size, distinct, keep_chains))
+                found = _describe(config, batch, finals, document, n_best_size, distinct, keep_chains)
+                if beam is not None and wanted.n_best:
+                    found.sentence_n_best = beam.described(document, config.search.first_jump)
+                if beam is not None and wanted.lattices:
+                    found.lattices = beam.lattices(document)
+                result.documents.append(found)
     return result
 
 
@@ -170,28 +189,13 @@ def search_settings(config: Config, model: Model, batch: Batch) -> Search:
     )
 
 
-def _beam_alone(config: Config) -> Config:
-    """The beam by itself is a search that starts from it and makes no step, which scores it with all features."""
-    alone = {"initial": "beam", "chains": 1, "steps": 0, "max_rejected": None, "target_score": None}
-    return config.model_copy(update={"search": config.search.model_copy(update=alone)})
-
-
-def _start(
-    config: Config,
-    model: Model,
-    batch: Batch,
-    given: Given | None,
-    first: int,
-    result: SearchResult,
-    deadline: float | None,
-    status: Status | None,
-) -> Start:
+def _start(config: Config, batch: Batch, given: Given | None, first: int, beam: BeamOutput | None) -> Start:
     if config.search.initial == "random":
         return RandomStart()
     if config.search.initial == "best":
         return GivenStart(batch.problem, best_derivations(batch))
-    if config.search.initial == "beam":
-        return GivenStart(batch.problem, _beam_derivations(config, model, batch, result, deadline, status))
+    if beam is not None:
+        return GivenStart(batch.problem, beam.options)
     assert given is not None, "initial = file and saved come with what they start from"
     chains = given.options(batch, first)
     for chain in chains:
@@ -199,10 +203,15 @@ def _start(
     return SavedStart(batch.problem, chains, given.counters(batch, first))
 
 
-def _beam_derivations(
-    config: Config, model: Model, batch: Batch, result: SearchResult, deadline: float | None, status: Status | None
-) -> list[NDArray[np.int32]]:
-    """What the beam finds for each sentence; where it is ended early, the best options, in source order."""
+def _run_beam(
+    config: Config,
+    model: Model,
+    batch: Batch,
+    result: SearchResult,
+    deadline: float | None,
+    status: Status | None,
+    wanted: Wanted,
+) -> BeamOutput:
     done_before = len(result.documents)
 
     def tick(done: int) -> None:
@@ -211,16 +220,10 @@ def _beam_derivations(
         if status is not None:
             status(done_before, f"beam: {done} of {len(batch.units.words)} sentences")
 
-    found = beam_decoder(batch, config.search, search_settings(config, model, batch)).decode(tick=tick)
-    result.complete &= found.complete
-    result.interrupted |= found.interrupted
-    if found.done.all():
-        return found.options
-    monotone = best_derivations(batch)
-    return [
-        options if done else np.array(instead, np.int32)
-        for options, done, instead in zip(found.options, found.done, monotone, strict=True)
-    ]
+    output = run_beam(batch, config.search, search_settings(config, model, batch), tick, wanted)
+    result.complete &= output.complete
+    result.interrupted |= output.interrupted
+    return output
 
 
 def _run(

@@ -70,7 +70,8 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
         ):
             parts.append(f"{name}:{value}")
     if alone or search.initial == "beam":
-        parts += [f"beam.{key}:{value:g}" for key, value in search.beam.model_dump().items()]
+        beam = search.beam.model_dump(exclude={"lattice_width"})
+        parts += [f"beam.{key}:{value:g}" for key, value in beam.items()]
     if search.steps is None and not alone:
         parts.append(f"steps_per_word:{search.steps_per_word:g}")
     if search.option_draw == "score" and not alone:
