@@ -83,7 +83,7 @@ def features_left_out(model: Model) -> tuple[str, ...]:
         name
         for name, language_model in zip(model.features.language_models, model.language_models, strict=True)
         if isinstance(language_model, HostLanguageModel)
-    )
+    ) + tuple(reordering.name for reordering in model.reordering)
 
 
 def problem_of_beam(problem: Problem, model: Model) -> Problem:
@@ -246,7 +246,7 @@ def beam_decoder(batch: Batch, config: SearchConfig, search: Search, *, graph: b
     """
     model = batch.options.model
     for name in features_left_out(model):
-        logger.warning("%s: asked on the host, left out of the beam; its result is scored with it", name)
+        logger.warning("%s is left out of the beam, whose result is scored with it", name)
     longest = int(batch.problem.sentence[:, SENTENCE_WORDS].max(initial=0))
     if search.number[DISTORTION_LIMIT] > MASK_BITS and longest > MASK_BITS:
         logger.warning("the beam translates at most %d words ahead of the first gap", MASK_BITS)
