@@ -109,6 +109,17 @@ def test_tables_of_longer_sentences_equal_the_definitions(
     check(random_text(np.random.default_rng(5), repetitions(150), words=25), tmp_path, 7, model)
 
 
+@pytest.mark.parametrize("crossed_first", [False, True])
+def test_of_alignments_that_are_equally_frequent_the_first_counts(tmp_path: Path, crossed_first: bool) -> None:
+    """In the order of the text, whatever the order of their points is; random texts hardly ever tell the two apart."""
+    alignments = [[(0, 1), (1, 0)], [(0, 0), (1, 1)]]
+    alignments = alignments if crossed_first else alignments[::-1]
+    text = AlignedText([["a", "b"]] * 2, [["x", "y"]] * 2, alignments)
+    check(text, tmp_path, 7, "msd")
+    expected = " ".join(f"{s}-{t}" for s, t in alignments[0])
+    assert read_table(tmp_path / "phrase-table.gz")[("a", "b"), ("x", "y")][1] == expected
+
+
 def test_kneser_ney_probabilities_sum_to_one(tmp_path: Path) -> None:
     """Over all target phrases, those that the source phrase was never seen with included (and the other way)."""
     text = random_text(np.random.default_rng(2), 60, words=15)
