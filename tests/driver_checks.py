@@ -87,6 +87,24 @@ def phrases_put_in_by_hand_are_scored(make_driver: MakeDriver) -> None:
     driver.close()
 
 
+def a_run_may_end_when_enough_lanes_rest(make_driver: MakeDriver) -> None:
+    """Those that rest are where they should be, the others go on in a later run, and no path depends on it."""
+    problem, search, values = CASE.problem()
+    states = [make_state(problem, np.zeros(3, int), np.arange(3), values) for _ in range(2)]
+    for state, enough in zip(states, (2, None), strict=True):
+        state.limit[:, LIMIT_STEPS] = 3, 3, 150
+        driver = make_driver(problem, search, state)
+        driver.start(np.arange(3))
+        driver.run(np.arange(3), lambda: None, enough)
+        assert state.step[:2].tolist() == [3, 3]
+        if driver.name == "cuda" and enough:
+            assert state.step[2] < 150
+        driver.run(np.array([2]), lambda: None)
+        driver.close()
+    for lane in range(3):
+        assert lane_hash(problem, states[0], lane) == lane_hash(problem, states[1], lane)
+
+
 def no_lanes_is_no_work(make_driver: MakeDriver) -> None:
     """An empty list of lanes is allowed in every call."""
     problem, search, values = CASE.problem()
@@ -107,6 +125,7 @@ CHECKS = {
         only_listed_lanes_are_touched,
         what_tick_raises_stops_the_run,
         phrases_put_in_by_hand_are_scored,
+        a_run_may_end_when_enough_lanes_rest,
         no_lanes_is_no_work,
     )
 }

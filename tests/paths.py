@@ -121,7 +121,7 @@ class InterpretedDriver:
         for lane in lanes.tolist():
             refresh(*self._arguments, lane)
 
-    def run(self, lanes: Lanes, tick: Callable[[], None]) -> None:
+    def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         for lane in lanes.tolist():
             while not resting(self._arguments[2], lane):
                 advance(*self._arguments, lane)

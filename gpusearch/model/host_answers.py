@@ -117,6 +117,7 @@ class HostAnswers:
         states = self._states[number]
         query = np.concatenate((states.words(state[chosen]), word[chosen, None].astype(np.int32)), axis=1)
         value, length = self._models[number].pool.follow(query)
+        self._models[number].check_bounds(word[chosen], value)
         entry = value.astype(np.int64) << 32 | states.number(query[:, 1:], length)
         self._make_room(number, len(key))
         fresh = host_tables.put_answers_cpu(self._part(number), key, entry)

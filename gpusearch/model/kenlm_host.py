@@ -16,6 +16,7 @@ from gpusearch.model.bound_model import bound_model, no_bound
 from gpusearch.model.kenlm_pool import KenlmPool, check_kenlm
 from gpusearch.model.kenlm_vocabulary import is_kenlm_binary
 from gpusearch.model.language_model import LanguageModel, PhraseBounds
+from gpusearch.model.weights import VALUE_UNITS
 
 _HASHED_BLOCKS, _BLOCK = 256, 1 << 14
 
@@ -103,6 +104,24 @@ class HostLanguageModel(LanguageModel):
                 file.seek(place)
                 digest.update(file.read(_BLOCK))
         return digest.digest()
+
+    def check_bounds(self, word: NDArray[np.int64], value: NDArray[np.int32]) -> None:
+        """Make sure that what KenLM said of words (ids) in some contexts is within their bounds.
+
+        Raises:
+            InputError: it is not. Without `bound_order` no ln P may be above 0, yet files with odd backoffs have such.
+        """
+        beyond = self.sign * (value.astype(np.int64) - self.language.extreme[word])
+        if len(beyond) and beyond.max() > 0:
+            worst = int(beyond.argmax())
+            bound = f"{self.language.extreme[word[worst]] / VALUE_UNITS:.4f}"
+            raise InputError(
+                "the language model gives a word more than its bound",
+                path=self.pool.path,
+                found=f"ln P of {self.vocabulary[int(word[worst])]!r} = {value[worst] / VALUE_UNITS:.4f}",
+                expected=f"at {'most' if self.sign > 0 else 'least'} {bound}",
+                hint="set bound_order (and bound_path for a KenLM binary): bounds are then computed from the file",
+            )
 
     @property
     def order(self) -> int:

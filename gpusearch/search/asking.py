@@ -64,7 +64,7 @@ class AskingDriver(CpuDriver):
         self._share(self._kernels.refresh_lanes, lanes)
         self._numbered[lanes] = self._forgotten
 
-    def run(self, lanes: Lanes, tick: Callable[[], None]) -> None:
+    def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         """Run lanes until each rests."""
         self._stop[0] = 0
         self._renumber(lanes)

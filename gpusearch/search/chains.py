@@ -5,6 +5,7 @@ Letters: ``U`` units, ``C`` chains, ``L`` lanes of the batch, ``P`` slots and ``
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -71,6 +72,10 @@ class Start(Protocol):
     def __call__(self, driver: Driver, lanes: Lanes) -> None: ...
 
 
+# Part of the lanes that must rest before others take their places, where lanes share a device: a GPU with three
+# quarters of its lanes is still busy, and exchanging lanes costs a copy.
+REFILL = 0.25
+
 # Score of a chain that has not come to a step of the trace yet.
 UNSEEN = np.iinfo(np.int64).min
 
@@ -116,7 +121,7 @@ def run_chains(
     """
     finals = empty_finals(problem, chains)
     finals.trace = {step: np.full((len(problem.unit), chains), UNSEEN) for step in limits.looks}
-    queue = _tasks(problem, chains)
+    queue = deque(_tasks(problem, chains))
     state = driver.state
     free = list(range(len(state.unit) - 1, -1, -1))
     busy: list[int] = []
@@ -133,7 +138,8 @@ def run_chains(
                 return finals
             lanes = np.array(busy, np.int64)
             _look(finals, state, lanes, limits, next_look)
-            driver.run(lanes, partial(tick, finals, finished))
+            enough = max(1, int(len(lanes) * REFILL)) if queue else None
+            driver.run(lanes, partial(tick, finals, finished), enough)
             _look(finals, state, lanes, limits, next_look)
             over = limits.over(state, lanes)
             for lane in lanes[over]:
@@ -159,14 +165,11 @@ def _tasks(problem: Problem, chains: int) -> Iterator[tuple[int, int]]:
             yield unit, chain
 
 
-def _take(queue: Iterator[tuple[int, int]], free: list[int], state: State, limits: Limits) -> list[int]:
+def _take(queue: deque[tuple[int, int]], free: list[int], state: State, limits: Limits) -> list[int]:
     """Put the next tasks of the queue into free lanes."""
     fresh = []
-    while free:
-        task = next(queue, None)
-        if task is None:
-            break
-        lane = free.pop()
+    while free and queue:
+        lane, task = free.pop(), queue.popleft()
         _reset(state, lane, *task)
         limits.set(state, lane, task[0])
         fresh.append(lane)

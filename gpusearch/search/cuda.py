@@ -156,12 +156,13 @@ class CudaDriver:
         """Recompute scores and LM states of lanes from their phrases."""
         self._each(self._refresh, lanes)
 
-    def run(self, lanes: Lanes, tick: Callable[[], None]) -> None:
-        """Run lanes until each rests; `tick` is called between launches."""
+    def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
+        """Run lanes until each rests, or `enough` of them; `tick` is called between launches."""
+        most_left = 0 if enough is None else len(lanes) - enough
         rows = self._send(lanes)
         try:
             waiting = self._not_resting(rows)
-            while len(waiting):
+            while len(waiting) > most_left:
                 begin = time.perf_counter()
                 shape = launch_shape(len(waiting), self._device, self._speculation)
                 self._launch(self._run, shape, waiting, self._steps)

@@ -43,8 +43,10 @@ class Driver(Protocol):
     def refresh(self, lanes: Lanes) -> None:
         """Recompute scores and LM states of lanes from ``state.option`` and ``state.length``."""
 
-    def run(self, lanes: Lanes, tick: Callable[[], None]) -> None:
+    def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         """Run lanes until each rests: done, or at its ``limit[:, LIMIT_PAUSE]``.
+
+        It may return as soon as `enough` of them rest, where they share a device that others could use in their place.
 
         `tick` is called about ten times a second; what it raises (an interrupt, a time limit) stops the lanes where
         they are and is raised again, with the state complete and consistent.
@@ -91,8 +93,8 @@ class CpuDriver:
         """Recompute scores and LM states of lanes from their phrases."""
         self._share(self._kernels.refresh_lanes, lanes)
 
-    def run(self, lanes: Lanes, tick: Callable[[], None]) -> None:
-        """Run lanes until each rests."""
+    def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
+        """Run lanes until each rests: a thread that is done with its lanes takes others of the list."""
         self._stop[0] = 0
         self._share(self._kernels.run_lanes, lanes, self._stop, tick=tick)
 

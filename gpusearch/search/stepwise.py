@@ -117,7 +117,7 @@ class StepwiseDriver(AskingDriver):
         for judge in self._judges:
             self.state.score[lanes] += judge.full(self.state, lanes)
 
-    def run(self, lanes: Lanes, tick: Callable[[], None]) -> None:
+    def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         """Run lanes until each rests."""
         self._stop[0] = 0
         if self._cut_short:  # what judges keep may be ahead of the state

@@ -21,6 +21,7 @@ from gpusearch.io.arpa import read_arpa
 from gpusearch.model import kenlm_pool
 from gpusearch.model.backends import open_language_model
 from gpusearch.model.bound_model import bound_model, no_bound
+from gpusearch.model.host_answers import HostAnswers
 from gpusearch.model.kenlm_host import HostLanguageModel, windows
 from gpusearch.model.kenlm_pool import KenlmPool
 from gpusearch.model.kenlm_vocabulary import read_words
@@ -192,6 +193,22 @@ def test_without_an_arpa_the_bound_is_nought(sign, bound):
         assert bounds.open.tolist() == [-1, 0, -1]
         assert (bounds.estimate < 0).tolist() == [True, False, True]
         assert no_bound(model.vocabulary[:], sign).order == 1
+
+
+def test_a_probability_above_1_needs_a_bound_from_the_file(tmp_path):
+    """Backoffs above 0 may make one. Without bound_order the search would take ln P <= 0 for granted."""
+    path = tmp_path / "odd.arpa"
+    path.write_text(
+        "\\data\\\nngram 1=4\nngram 2=1\n\n\\1-grams:\n-2\t<unk>\t0\n-99\t<s>\t0\n-0.1\tx\t0.8\n-0.5\t</s>\n\n"
+        "\\2-grams:\n-1\t<s> x\n\n\\end\\\n"
+    )
+    with HostLanguageModel.open(path, processes=1) as model:
+        answers, x = HostAnswers([model]), model.vocabulary.index("x")
+        with pytest.raises(InputError, match=r"odd\.arpa: .*more than its bound") as error:
+            answers.follow(0, np.array([x, x], np.int32), np.array([2]))
+        assert "ln P of 'x' = 1.61" in str(error.value) and "bound_order" in str(error.value)
+    with HostLanguageModel.open(path, processes=1, bound_order=1) as model:
+        HostAnswers([model]).follow(0, np.array([x, x], np.int32), np.array([2]))
 
 
 def test_the_configuration_chooses_the_backend():

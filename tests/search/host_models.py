@@ -100,10 +100,12 @@ def _model(seed: int, order: int, weight: int, bound: int | None) -> LanguageMod
     full = LanguageModel.from_arpa(random_arpa(seed, order), weight=weight)
     if bound is None:
         return full
-    if bound == 0:
+    # Random backoffs above 0 may give a word more than probability 1: then no bound at all is not allowed.
+    within = full.sign < 0 or full.language.extreme[: len(full.vocabulary)].max() <= 0
+    if bound == 0 and within:
         bounds = no_bound(list(full.vocabulary), full.sign)
     else:
-        bounds = full if bound >= order else bound_model(full, bound)
+        bounds = full if bound >= order else bound_model(full, max(bound, 1))
     assert list(bounds.vocabulary) == list(full.vocabulary)
     return HostLanguageModel(
         full.vocabulary, bounds.language, full.unknown, full.largest_value, full.sign, pool=AutomatonPool(full)
