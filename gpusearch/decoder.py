@@ -10,6 +10,7 @@ from typing import Any
 from gpusearch.config import Config, load_config, with_search
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.model.model import Model, load_model
+from gpusearch.prepared import Prepared, prepare
 from gpusearch.search.run import SearchResult, Status, Translation, search_documents
 from gpusearch.search.saved import Given, given_from_trace
 from gpusearch.search.saved import load as load_saved
@@ -59,17 +60,24 @@ class Decoder:
             self.target = make_processor(config.text, "target")
             self.model: Model = load_model(config)
 
+    def prepare(self, corpus: Corpus) -> Prepared:
+        """Source tokens, and the translations that the input gives or forbids.
+
+        Raises:
+            InputError: mark-up or constraints that mean nothing.
+        """
+        return prepare(corpus, self.config.text, self.source, self.target)
+
     def tokens(self, corpus: Corpus) -> list[list[list[str]]]:
         """Source tokens: ``[document][segment]``."""
-        return [
-            [self.source.to_tokens(segment.source) for segment in document.segments] for document in corpus.documents
-        ]
+        return self.prepare(corpus).tokens
 
     def decode(
         self,
         documents: Documents,
         *,
         n_best: int = 0,
+        list_size: int = 0,
         distinct: bool = False,
         keep_chains: bool = False,
         trace: bool = False,
@@ -82,7 +90,9 @@ class Decoder:
         Args:
             documents: a corpus, or lists of raw source segments.
             n_best: how many of the chains' final states to describe as well (``method = "beam"``: of the best
-                derivations of each sentence); `distinct`: of different words.
+                derivations of each sentence).
+            list_size: how many derivations of each sentence to list.
+            distinct: of different words, in either.
             keep_chains: keep all chains' phrases, as `gpusearch.search.saved.save` writes them.
             trace: write down all chains' scores at powers of two of the steps.
             lattices: keep the search graphs of ``method = "beam"``.
@@ -95,7 +105,8 @@ class Decoder:
         corpus = documents if isinstance(documents, Corpus) else _corpus(documents)
         config = with_search(self.config, settings)
         with self.timer.measure("text"):
-            tokens = self.tokens(corpus)
+            prepared = self.prepare(corpus)
+        tokens = prepared.tokens
         ids = [document.id for document in corpus.documents]
         result = search_documents(
             self.model,
@@ -103,7 +114,9 @@ class Decoder:
             tokens,
             ids,
             given=self._given(config, tokens),
+            constraints=prepared.constraints,
             n_best_size=n_best,
+            list_size=list_size,
             distinct=distinct,
             keep_chains=keep_chains,
             trace=trace,
@@ -112,24 +125,24 @@ class Decoder:
             status=status,
         )
         with self.timer.measure("output"):
-            pairs = list(zip(corpus.documents, result.documents, strict=True))
-            texts = [self.texts(document, found.best) for document, found in pairs]
-            n_best_texts = [[self.texts(document, one) for one in found.n_best] for document, found in pairs]
+            pairs = list(zip(prepared.plain, result.documents, strict=True))
+            texts = [self.texts(sources, found.best) for sources, found in pairs]
+            n_best_texts = [[self.texts(sources, one) for one in found.n_best] for sources, found in pairs]
             sentence_n_best_texts = [
                 [
-                    [self.target.to_text(one.words, segment.source) for one in several]
-                    for segment, several in zip(document.segments, found.sentence_n_best, strict=False)
+                    [self.target.to_text(one.words, source) for one in several]
+                    for source, several in zip(sources, found.sentence_n_best, strict=False)
                 ]
-                for document, found in pairs
+                for sources, found in pairs
             ]
         run = signature(config, self.model, result)
         return Decoded(corpus, texts, result, run, n_best_texts, sentence_n_best_texts)
 
-    def texts(self, document: Document, translation: Translation) -> list[str]:
-        """Raw text of a document's translation, a segment each."""
+    def texts(self, sources: Sequence[str], translation: Translation) -> list[str]:
+        """Raw text of a document's translation, a segment each; `sources` is its raw source without mark-up."""
         return [
-            self.target.to_text(sentence.words, segment.source)
-            for segment, sentence in zip(document.segments, translation.sentences, strict=True)
+            self.target.to_text(sentence.words, source)
+            for source, sentence in zip(sources, translation.sentences, strict=True)
         ]
 
     def _given(self, config: Config, tokens: list[list[list[str]]]) -> Given | None:

@@ -41,7 +41,15 @@ def command(
     corpus = read_documents(documents)
     decoder = load(config, [*(overrides or []), *settings])
     names = [document.id for document in corpus.documents]
-    batch = build_problem(decoder.model, decoder.tokens(corpus), names, decoder.config.search, units=units)
+    prepared = decoder.prepare(corpus)
+    batch = build_problem(
+        decoder.model,
+        prepared.tokens,
+        names,
+        decoder.config.search,
+        units=units,
+        constraints=prepared.constraints,
+    )
     if not len(batch.problem.unit):
         raise InputError("nothing to translate", path=documents, found="no words")
     if not as_json:

@@ -53,7 +53,23 @@ def command(
             help="Describe so many chains a document, or derivations a sentence (--method beam); needs --format jsonl.",
         ),
     ] = 0,
+    nbest_list: Annotated[
+        Path | None, typer.Option(help="The best derivations of each sentence, as Moses lists them, or .jsonl.")
+    ] = None,
+    nbest_size: Annotated[int, typer.Option(min=1, help="How many of a sentence are in --nbest-list.")] = 100,
     distinct: Annotated[bool, typer.Option(help="No two of them with the same words.")] = False,
+    alignment_file: Annotated[
+        Path | None, typer.Option(help="Word alignment of each segment: source-target, from 0.")
+    ] = None,
+    mark_unknown: Annotated[
+        bool, typer.Option("--mark-unknown", help="Put UNK in front of unknown words (text.unknown_prefix).")
+    ] = False,
+    drop_unknown: Annotated[
+        bool, typer.Option("--drop-unknown", help="Leave unknown words out, unless a digit is in them.")
+    ] = False,
+    xml_input: Annotated[
+        str | None, typer.Option(help='<x translation="...">...</x> in the source: inclusive, exclusive or ignore.')
+    ] = None,
     overrides: Overrides = None,
     quiet: Quiet = False,
 ) -> int:
@@ -72,6 +88,7 @@ def command(
         trace_rows,
         write_decoded,
     )
+    from gpusearch.cli.decoded_lists import write_alignment, write_lists
     from gpusearch.cli.interrupt import noted_interrupt
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.decoder import load
@@ -82,7 +99,7 @@ def command(
     from gpusearch.timing import Timer
 
     check_format(output_format)
-    for path in (output, trace, score_file, lattice, save_state):
+    for path in (output, trace, score_file, lattice, save_state, nbest_list, alignment_file):
         if path is not None:
             check_writable(path)
     given = {
@@ -100,6 +117,8 @@ def command(
     # Texts in quotes, lest a file called 1 be read as a number.
     texts = {key: json.dumps(str(value)) for key, value in given.items() if isinstance(value, str | Path)}
     settings = [f"search.{key}={texts.get(key, value)}" for key, value in given.items() if value is not None]
+    switches = {"mark_unknown": mark_unknown, "drop_unknown": drop_unknown, "xml_input": xml_input}
+    settings += [f"text.{key}={json.dumps(value)}" for key, value in switches.items() if value]
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     form = output_form(corpus, output_format)
@@ -127,6 +146,7 @@ def command(
         decoded = decoder.decode(
             corpus,
             n_best=nbest,
+            list_size=nbest_size if nbest_list is not None else 0,
             distinct=distinct,
             keep_chains=save_state is not None,
             trace=trace is not None,
@@ -140,6 +160,10 @@ def command(
                 with replaced(path) as stream:
                     for row in rows(decoded):
                         stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        if nbest_list is not None:
+            write_lists(decoded, decoder.model.features, nbest_list)
+        if alignment_file is not None:
+            write_alignment(decoded, alignment_file)
         if save_state is not None:
             save(save_state, [document.id for document in corpus.documents], decoded.result.documents)
     report(decoded, "" if quiet else timer.table())

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import bench, decode, doctor, evaluate, score, train, train_lm, warmup
+from gpusearch.cli import bench, convert, decode, doctor, evaluate, score, train, train_lm, warmup
 from gpusearch.errors import GpusearchError
 
 INTERRUPTED = 130
@@ -48,6 +48,7 @@ def _gpusearch(
 
 
 app.command("bench")(bench.command)
+app.command("convert")(convert.command)
 app.command("decode")(decode.command)
 app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)

@@ -38,19 +38,23 @@ def command(
 
     corpus = read_documents(documents, format=input_format, docids=docids)
     decoder = load(config, overrides or [])
-    tokens = decoder.tokens(corpus)
+    prepared = decoder.prepare(corpus)
+    tokens, constraints = prepared.tokens, prepared.constraints
     first = next((line for line in read_lines(translation) if line.strip(" \t")), "")
     rows: list[list[SentenceTranslation | None]]
     if first and parse_trace(first):
         given = given_from_trace(translation, tokens)
-        rows = [[*document] for document in score_segmented(decoder.model, decoder.config.search, tokens, given)]
+        rows = [
+            [*document]
+            for document in score_segmented(decoder.model, decoder.config.search, tokens, given, constraints)
+        ]
     else:
         attach_references(corpus, translation, docids=docids)
         words = [
             [decoder.target.to_tokens(segment.reference or "") for segment in document.segments]
             for document in corpus.documents
         ]
-        rows = score_plain(decoder.model, decoder.config.search, tokens, words)
+        rows = score_plain(decoder.model, decoder.config.search, tokens, words, constraints)
     features = decoder.model.features
     for place, (document, sentences) in enumerate(zip(corpus.documents, rows, strict=True), start=1):
         for number, (segment, sentence) in enumerate(zip(document.segments, sentences, strict=True), start=1):

@@ -35,3 +35,6 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+$")]
 
 #: A probability, or a score that takes the place of one.
 Probability = Annotated[float, Field(ge=0)]
+
+#: Opens or closes a tag.
+Bracket = Annotated[str, Field(pattern=r"^[^ \t\n]+$")]

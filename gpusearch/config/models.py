@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from gpusearch.config.group import FilePath, Group, Name, Probability, Weight, WeightList
+from gpusearch.config.group import Bracket, FilePath, Group, Name, Probability, Weight, WeightList
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 
@@ -35,6 +35,18 @@ class TextConfig(Group):
     )
     normalize: bool = Field(False, description="tokenizer moses: replace typographic quotes by plain ones")
     split_hyphens: bool = Field(False, description="tokenizer moses: split words at hyphens (@-@)")
+    xml_input: Literal["none", "ignore", "inclusive", "exclusive"] = Field(
+        "none",
+        description='tags <x translation="a||b" prob="0.7||0.3">...</x> in the source: none: they are words; ignore: '
+        "left out; inclusive: their translations are options; exclusive: the only ones of these words",
+    )
+    xml_brackets: tuple[Bracket, Bracket] = Field(
+        ("<", ">"), strict=False, description="what stands around the tags of xml_input"
+    )
+    mark_unknown: bool = Field(False, description="put unknown_prefix and unknown_suffix around unknown words")
+    drop_unknown: bool = Field(False, description="leave out words that no option covers, unless a digit is in them")
+    unknown_prefix: str = Field("UNK", description="what mark_unknown puts in front of a word")
+    unknown_suffix: str = Field("", description="what mark_unknown puts behind a word")
 
     @model_validator(mode="after")
     def _files_are_named(self) -> TextConfig:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.model.tableless import COPIED, GIVEN, Tableless, UnknownWords
 from gpusearch.model.weights import (
     PHRASE_PENALTY,
     UNKNOWN_WORD,
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-COPIED = -1
-"""Table number of an entry that copies an unknown source word through."""
+_NONE = Tableless((), (), UnknownWords())
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +34,9 @@ class Entries:
     """What is known of Q phrase pairs without their context."""
 
     table: NDArray[np.int32]
-    """``[Q]``: number of the phrase table, or `COPIED`."""
+    """``[Q]``: number of the phrase table, or `COPIED` or `GIVEN` (`gpusearch.model.tableless`)."""
     row: NDArray[np.int64]
-    """``[Q]``: row of the table; of a copied word its index among the copied words."""
+    """``[Q]``: row of the table; of a pair without a table its place among those of its kind."""
     value: NDArray[np.int32]
     """``[Q, K']``: feature values, 2^-20 nat."""
     score: NDArray[np.int64]
@@ -72,21 +72,20 @@ class Entries:
         )
 
 
-def make_entries(model: Model, rows: Sequence[Array], copied: Sequence[str] = ()) -> Entries:
-    """Entries of table rows and of words that are copied through.
+def make_entries(model: Model, rows: Sequence[Array], tableless: Tableless = _NONE) -> Entries:
+    """Entries of table rows and of pairs that no table holds.
 
     Args:
         rows: for each phrase table of the model the rows wanted, int64.
-        copied: unknown source words.
 
     Returns:
-        The rows of the first table, then of the second, ..., then the copied words.
+        The rows of the first table, then of the second, ..., then the unknown words, then the given translations.
 
     Raises:
         InputError: a feature value out of range; names the feature.
     """
     features = model.features
-    sizes = [*(len(part) for part in rows), len(copied)]
+    sizes = [*(len(part) for part in rows), len(tableless.copied), len(tableless.given)]
     first = offsets_of(np.array(sizes, np.int64))
     total = int(first[-1])
     value = np.zeros((total, features.option_values), np.int32)
@@ -101,11 +100,16 @@ def make_entries(model: Model, rows: Sequence[Array], copied: Sequence[str] = ()
         ids = pairs.target_words[ranges(pairs.target_offsets[part], counts[here])]
         for model_words, vocabulary in zip(words, table.lm_words, strict=True):
             model_words.append(vocabulary[ids])
+    targets = tableless.targets
+    counts[first[-3] :] = [len(target) for target in targets]
     for model_words, language_model in zip(words, model.language_models, strict=True):
-        model_words.append(np.asarray(language_model.index(copied), np.int32))
+        model_words.append(np.asarray(language_model.index([word for target in targets for word in target]), np.int32))
+    given = slice(first[-2], first[-1])
+    start, stop = features.groups[model.tables[0].name]
+    value[given, start:stop] = integer_values(given_scores(tableless, stop - start), model.tables[0].name)
     value[:, features.index(WORD_PENALTY)] = integer_values(-counts, WORD_PENALTY)
     value[:, features.index(PHRASE_PENALTY)] = VALUE_UNITS
-    value[first[-2] :, features.index(UNKNOWN_WORD)] = -VALUE_UNITS
+    value[first[-3] : first[-2], features.index(UNKNOWN_WORD)] = -VALUE_UNITS
 
     first_word = offsets_of(counts)
     weights = features.integer_weights
@@ -122,9 +126,14 @@ def make_entries(model: Model, rows: Sequence[Array], copied: Sequence[str] = ()
         weight = weights[features.index(name)]
         known[:, 1] += weight * sums(bounds.word_bound, first_word)
         score += weight * bounds.estimate
-    table_of = np.repeat(np.array([*range(len(rows)), COPIED], np.int32), sizes)
-    row = np.concatenate([*(np.asarray(part, np.int64) for part in rows), np.arange(len(copied))])
+    table_of = np.repeat(np.array([*range(len(rows)), COPIED, GIVEN], np.int32), sizes)
+    row = np.concatenate([*(np.asarray(part, np.int64) for part in rows), *(np.arange(size) for size in sizes[-2:])])
     return Entries(table_of, row, value, score, known, first_word, word, word_bound, opened)
+
+
+def given_scores(tableless: Tableless, columns: int) -> NDArray[np.float64]:
+    """Scores of given translations: ln p, spread evenly over the columns of the first table, as Moses does it."""
+    return np.repeat(tableless.log_scores[:, None] / columns, columns, axis=1)
 
 
 def best_first(score: Array, group: Array, tie: Array, limit: int = 0) -> Array:

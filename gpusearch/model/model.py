@@ -21,6 +21,7 @@ from gpusearch.model.entries import best_first, make_entries, offsets_of, ranges
 from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.language_model import LanguageModel, join_language_models
 from gpusearch.model.reordering import ReorderingModel, load_reordering_model, parse_type
+from gpusearch.model.tableless import UnknownWords
 from gpusearch.model.weights import SCORE_UNITS, Features, make_features
 
 logger = logging.getLogger(__name__)
@@ -56,6 +57,7 @@ class Model:
     language: Language
     """All language models with their weights, as kernels read them."""
     reordering: tuple[ReorderingModel, ...]
+    unknown: UnknownWords
     deviation: int
     """Median standard deviation of an option set's isolated scores, 2^-40 nat: the unit of all temperatures."""
     warnings: tuple[str, ...] = ()
@@ -132,7 +134,9 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
     for warning in warnings:
         logger.warning(warning)
     reordering = tuple(load_reordering_model(entry, pairs, config.text.unescape) for entry in config.reordering_model)
-    model = Model(features, tuple(tables), tuple(language_models), language, reordering, SCORE_UNITS, warnings)
+    text = config.text
+    unknown = UnknownWords(text.mark_unknown, text.drop_unknown, text.unknown_prefix, text.unknown_suffix)
+    model = Model(features, tuple(tables), tuple(language_models), language, reordering, unknown, SCORE_UNITS, warnings)
     return replace(model, deviation=_deviation(model))
 
 

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
-from gpusearch.model.entries import COPIED, Entries
+from gpusearch.model.entries import Entries, given_scores
 from gpusearch.model.model import Model
 from gpusearch.model.spans import Phrase
+from gpusearch.model.tableless import COPIED, GIVEN, Tableless
 from gpusearch.model.units import Sentence, Units
 from gpusearch.model.weights import PHRASE_PENALTY, UNKNOWN_WORD, WORD_PENALTY
 
@@ -42,7 +43,7 @@ class Options:
     longest: int
     """Source words of the longest option of the batch: the stride of `span`."""
     entries: Entries
-    copied: tuple[str, ...]
+    tableless: Tableless
 
     def __len__(self) -> int:
         return len(self.entry)
@@ -74,22 +75,24 @@ class Options:
     def target(self, option: int) -> list[str]:
         """Target words; none where the option deletes its source words."""
         table, row = self.origin(option)
-        return [self.copied[row]] if table == COPIED else self.model.tables[table].pairs.target(row)
+        return list(self.tableless.target(table, row)) if table < 0 else self.model.tables[table].pairs.target(row)
 
     def origin(self, option: int) -> tuple[int, int]:
-        """Number of the option's phrase table and the row there; (`COPIED`, ...) for an unknown word."""
+        """Number of the option's phrase table and the row there; (`COPIED` or `GIVEN`, ...) where there is none."""
         entry = self.entry[option]
         return int(self.entries.table[entry]), int(self.entries.row[entry])
 
     def table_name(self, option: int) -> str | None:
-        """Name of the option's phrase table; None for an unknown word."""
+        """Name of the option's phrase table; None for an unknown word and a given translation."""
         table, _ = self.origin(option)
-        return None if table == COPIED else self.model.tables[table].name
+        return None if table < 0 else self.model.tables[table].name
 
     def alignment(self, option: int) -> list[tuple[int, int]]:
         """Word alignment within the phrase: (source position, target position), both from 0."""
         table, row = self.origin(option)
-        return [(0, 0)] if table == COPIED else self.model.tables[table].pairs.points(row)
+        if table < 0:
+            return [(0, 0)] if table == COPIED and self.target(option) else []
+        return self.model.tables[table].pairs.points(row)
 
     def values(self, options: ArrayLike) -> NDArray[np.float64]:
         """Feature values in nats from the tables' own numbers, not from the search's integers.
@@ -108,6 +111,9 @@ class Options:
             here = table == number
             start, stop = features.groups[translations.name]
             values[here, start:stop] = translations.pairs.log_scores[row[here]]
+        given = table == GIVEN
+        start, stop = features.groups[self.model.tables[0].name]
+        values[given, start:stop] = given_scores(self.tableless, stop - start)[row[given]]
         values[:, features.index(WORD_PENALTY)] = -np.diff(self.entries.first_word)[entry]
         values[:, features.index(PHRASE_PENALTY)] = 1
         values[:, features.index(UNKNOWN_WORD)] = -(table == COPIED).astype(np.float64)
@@ -117,7 +123,7 @@ class Options:
         """For each reordering model the log scores of options in nats: float32 ``[n, columns]``."""
         entry = self.entry[np.asarray(options, np.int64)]
         table, row = self.entries.table[entry], self.entries.row[entry]
-        return [model.log_scores(table, row, self.copied) for model in self.model.reordering]
+        return [model.log_scores(table, row, self.tableless) for model in self.model.reordering]
 
     def content_hash(self, option: int) -> bytes:
         """16 bytes that are equal for equal options of any batch: samples made at different times merge by them.
@@ -135,7 +141,10 @@ class Options:
             self.table_name(option) or "",
         ]
         text = "\n".join(parts).encode()
-        numbers = b"" if table == COPIED else self.model.tables[table].pairs.log_scores[row].astype("<f4").tobytes()
+        if table == GIVEN:
+            numbers = np.array(self.tableless.given[row].log_score, "<f4").tobytes()
+        else:
+            numbers = b"" if table < 0 else self.model.tables[table].pairs.log_scores[row].astype("<f4").tobytes()
         return blake2b(text + b"\n" + numbers, digest_size=16).digest()
 
     def find(self, sentence: int, phrases: Sequence[Phrase]) -> list[int]:

@@ -36,6 +36,7 @@ from gpusearch.model.option_draw import draw_weights
 from gpusearch.model.options import Options
 from gpusearch.model.reordering import make_orders
 from gpusearch.model.spans import Phrase, Spans, find_spans
+from gpusearch.model.tableless import Constraint, Constraints, check_constraints
 from gpusearch.model.units import Document, Units, document_identities, make_units
 from gpusearch.model.weights import DISTORTION, VALUE_UNITS, check_range
 
@@ -67,6 +68,7 @@ def build_problem(
     units: str = "sentence",
     identities: Sequence[bytes] | None = None,
     forced: Forced | None = None,
+    constraints: Constraints | None = None,
     memory_limit: int | None = None,
 ) -> Batch:
     """Make the problem of a batch of documents: lists of sentences, which are lists of words.
@@ -77,6 +79,7 @@ def build_problem(
         units: ``sentence`` or ``document``: the smallest text that is searched by itself.
         identities: from `document_identities` of the whole corpus, where this batch is a part of it.
         forced: phrase pairs that are options even where the table limit leaves them out.
+        constraints: translations that the input gives or forbids, by document and sentence.
         memory_limit: most bytes that the problem may take.
 
     Raises:
@@ -90,7 +93,10 @@ def build_problem(
     sentences = [sentence for document in documents for sentence in document]
     first_sentence = made.first_sentence
     spans = find_spans(
-        model, sentences, {int(first_sentence[d]) + s: phrases for (d, s), phrases in (forced or {}).items()}
+        model,
+        sentences,
+        {int(first_sentence[d]) + s: phrases for (d, s), phrases in (forced or {}).items()},
+        _checked(made, constraints or {}),
     )
     need = problem_bytes(model, made, spans)
     if memory_limit is not None and need > memory_limit:
@@ -132,7 +138,7 @@ def build_problem(
     largest = largest_sums(words, first_option, place, value)
     reordering: Reordering | tuple[()] = ()
     if model.reordering:
-        orders = make_orders(model.features, model.reordering, entries.table, entries.row, spans.copied)
+        orders = make_orders(model.features, model.reordering, entries.table, entries.row, spans.tableless)
         reordering = Reordering(orders.score[entry], orders.value[entry], orders.column)
         largest = np.hstack((largest, largest_sums(words, first_option, place, orders.largest[entry])))
     _check_sums(model, search, made, places, largest)
@@ -172,12 +178,23 @@ def build_problem(
         span=span,
         longest=longest,
         entries=entries,
-        copied=spans.copied,
+        tableless=spans.tableless,
     )
     room = _totals(made, np.stack((words + 1, places), axis=1))
     made.rows[:, UNIT_PLACES] = room[:, 1]
     size = room.max(axis=0, initial=0)
     return Batch(problem, options, made, slots=int(size[0]), places=int(size[1]))
+
+
+def _checked(units: Units, constraints: Constraints) -> dict[int, Sequence[Constraint]]:
+    """The constraints by sentence of the batch."""
+    checked: dict[int, Sequence[Constraint]] = {}
+    for (document, index), of_sentence in constraints.items():
+        sentence = int(units.first_sentence[document]) + index
+        name = f"document {document + 1}, sentence {index + 1}"
+        check_constraints(of_sentence, int(units.words[sentence]), name)
+        checked[sentence] = of_sentence
+    return checked
 
 
 def problem_bytes(model: Model, units: Units, spans: Spans) -> int:

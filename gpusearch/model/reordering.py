@@ -16,12 +16,10 @@ from gpusearch.config import ReorderingModelConfig, check_weight_count
 from gpusearch.io.phrase_table import PhraseTable
 from gpusearch.io.reordering_table import ReorderingTable, read_reordering_table
 from gpusearch.kernels.records import ORIENTATIONS
+from gpusearch.model.tableless import COPIED, GIVEN, LOWEST_LOG, Tableless
 from gpusearch.model.weights import Features, integer_values
 
 Array = np.ndarray[Any, Any]
-
-LOWEST_LOG = -100.0
-"""ln of a probability of 0, as in all tables."""
 
 # For each kind the classes, and the class of each orientation: monotone, swap, discontinuous to the left, to the right.
 _KINDS: dict[str, tuple[tuple[str, ...], tuple[int, int, int, int]]] = {
@@ -87,19 +85,20 @@ class ReorderingModel:
     default: NDArray[np.float32]
     """``[columns]``: log scores of pairs that the table lacks; 0 where none are configured."""
 
-    def log_scores(self, table: Array, row: Array, copied: Sequence[str]) -> NDArray[np.float32]:
+    def log_scores(self, table: Array, row: Array, tableless: Tableless) -> NDArray[np.float32]:
         """Scores of entries, nats: ``[n, columns]``.
 
         Args:
-            table, row: as in `gpusearch.model.entries.Entries`; entries of table -1 copy the word ``copied[row]``.
+            table, row: as in `gpusearch.model.entries.Entries`.
         """
         found = np.full(len(row), -1, np.int64)
         for number, rows in enumerate(self.rows):
             here = table == number
             found[here] = rows[row[here]]
-        of_copied = np.array([self.table.lookup([word], [word]) for word in copied], np.int64)
-        here = table < 0
-        found[here] = of_copied[row[here]]
+        for kind in (COPIED, GIVEN):
+            rows = np.array([self.table.lookup(source, target) for source, target in tableless.pairs(kind)], np.int64)
+            here = table == kind
+            found[here] = rows[row[here]]
         scores = np.tile(self.default, (len(row), 1))
         scores[found >= 0] = self.table.log_scores[found[found >= 0]]
         return scores
@@ -142,7 +141,7 @@ def load_reordering_model(
 
 
 def make_orders(
-    features: Features, models: Sequence[ReorderingModel], table: Array, row: Array, copied: Sequence[str]
+    features: Features, models: Sequence[ReorderingModel], table: Array, row: Array, tableless: Tableless
 ) -> Orders:
     """The integers of entries, for all reordering models; see `ReorderingModel.log_scores` for the arguments."""
     values: list[Array] = []
@@ -151,7 +150,7 @@ def make_orders(
     total = int(column[:, :, 1].max(initial=-1)) + 1
     largest = np.zeros((len(row), total), np.int32)
     for model in models:
-        values.append(integer_values(model.log_scores(table, row, copied), model.name))
+        values.append(integer_values(model.log_scores(table, row, tableless), model.name))
     value = np.concatenate(values, axis=1) if values else np.zeros((len(row), 0), np.int32)
     first = first_feature(features, models)
     for number in range(len(models)):

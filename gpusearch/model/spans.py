@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.model.entries import Entries, best_first, make_entries, offsets_of, ranges
+from gpusearch.model.special import Places, special_places
+from gpusearch.model.tableless import Constraint, Tableless
 from gpusearch.model.units import Sentence
 
 if TYPE_CHECKING:
@@ -39,8 +41,7 @@ class Spans:
     entry: NDArray[np.int64]
     """Entries of the sets, one set after the other, best first."""
     entries: Entries
-    copied: tuple[str, ...]
-    """The distinct unknown words that are copied through."""
+    tableless: Tableless
 
     @property
     def options(self) -> int:
@@ -58,7 +59,7 @@ class _Column:
     """What one phrase table has for the batch (or the copying of unknown words, the last column)."""
 
     key: Array
-    """Places, as `_Places` numbers them."""
+    """Places, as `Places` numbers them."""
     phrase: Array
     """Of each place, the distinct source phrase."""
     first_row: Array
@@ -70,19 +71,11 @@ class _Column:
         return ranges(self.first_row, self.rows)
 
 
-@dataclass(frozen=True, eq=False)
-class _Places:
-    """Places by one number each: ``position * stride + length``."""
-
-    first_position: Array
-    stride: int
-
-    def key(self, position: Array | int, length: Array | int) -> Any:
-        return position * self.stride + length
-
-
 def find_spans(
-    model: Model, sentences: Sequence[Sentence], forced: Mapping[int, Sequence[Phrase]] | None = None
+    model: Model,
+    sentences: Sequence[Sentence],
+    forced: Mapping[int, Sequence[Phrase]] | None = None,
+    constraints: Mapping[int, Sequence[Constraint]] | None = None,
 ) -> Spans:
     """Look up the options of all spans of a batch of sentences.
 
@@ -91,15 +84,20 @@ def find_spans(
 
     Args:
         forced: by sentence, phrases whose pairs are options even where the table limit leaves them out.
+        constraints: by sentence, what the input says of the translation of some of its words.
 
     Raises:
         InputError: a feature value out of range; names the feature.
     """
-    longest = max([1, *(table.pairs.max_source_length for table in model.tables)])
+    constraints = constraints or {}
+    lengths = [constraint.stop - constraint.start for several in constraints.values() for constraint in several]
+    longest = max([1, *(table.pairs.max_source_length for table in model.tables), *lengths])
     first_position = offsets_of(np.array([len(sentence) for sentence in sentences], np.int64))
-    places = _Places(first_position, longest + 1)
+    places = Places(first_position, longest + 1)
     columns, copied = _look_up(model, sentences, places)
-    entries = make_entries(model, [column.all_rows for column in columns[:-1]], copied)
+    special = special_places(sentences, places, constraints, copied)
+    tableless = Tableless(tuple(copied), special.given, model.unknown)
+    entries = make_entries(model, [column.all_rows for column in columns[:-1]], tableless)
 
     # Distinct phrases are numbered through the columns from here on, in the order of their entries.
     rows = np.concatenate([column.rows for column in columns])
@@ -108,13 +106,26 @@ def find_spans(
     limits = np.array([*(table.limit for table in model.tables), 0])
     kept = _within_limit(entries, first_entry, np.repeat(limits, np.diff(first_phrase)))
 
-    keys = np.unique(np.concatenate([column.key for column in columns]))
-    # Column t: the phrase that the place has in table t, or -1; the last: its forced entries.
+    keys = np.unique(np.concatenate([*(column.key for column in columns), special.keys]))
+    keys = keys[~special.is_excluded(keys)]
+    # Column t: the phrase that the place has in table t, or -1; the last: entries that it has besides.
     member = np.full((len(keys), len(columns) + 1), -1, np.int64)
     for number, column in enumerate(columns):
-        member[np.searchsorted(keys, column.key), number] = column.phrase + first_phrase[number]
+        place = np.searchsorted(keys, column.key)
+        here = keys[np.minimum(place, len(keys) - 1)] == column.key if len(keys) else np.zeros(len(place), bool)
+        member[place[here], number] = column.phrase[here] + first_phrase[number]
     extras = _beyond_limit(model, forced or {}, places, keys, member, entries, first_entry, kept)
+    first_copied = len(entries) - len(special.given) - len(copied)
+    for key in special.keys.tolist():
+        at = int(np.searchsorted(keys, key))
+        phrases = member[at, : len(model.tables)]
+        found = special.entries_of(key, model, entries, first_entry, phrases, first_copied)
+        if found:
+            extras[at] = tuple(sorted({*found, *special.allowed(key, model, entries, extras.get(at, ()))}))
+        member[at, :-1] = -1
     member[list(extras), -1] = np.arange(len(extras))
+    used_places = (member >= 0).any(axis=1)
+    keys, member = keys[used_places], member[used_places]
     distinct, set_of = _distinct_rows(member)
     first, entry = _sets(entries, first_entry, kept, distinct, list(extras.values()))
     used, renumbered = np.unique(entry, return_inverse=True)
@@ -125,11 +136,11 @@ def find_spans(
         first=first,
         entry=renumbered,
         entries=entries.take(used),
-        copied=tuple(copied),
+        tableless=tableless,
     )
 
 
-def _look_up(model: Model, sentences: Sequence[Sentence], places: _Places) -> tuple[list[_Column], list[str]]:
+def _look_up(model: Model, sentences: Sequence[Sentence], places: Places) -> tuple[list[_Column], list[str]]:
     """The rows that each table has for each span, and the words that none has a row for."""
     words = [word for sentence in sentences for word in sentence]
     # End of the sentence that each word stands in: phrases do not reach beyond it.
@@ -170,7 +181,7 @@ def _within_limit(entries: Entries, first_entry: Array, limit: Array) -> Array:
 def _beyond_limit(
     model: Model,
     forced: Mapping[int, Sequence[Phrase]],
-    places: _Places,
+    places: Places,
     keys: Array,
     member: Array,
     entries: Entries,

@@ -16,6 +16,7 @@ from gpusearch.kernels.records import OPTION_SCORE, VALUE_BITS, Problem
 from gpusearch.kernels.reordering import order_score
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
+from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.weights import DISTORTION
 from gpusearch.search.saved import Given
 from gpusearch.search.translation import SentenceTranslation, describe
@@ -27,7 +28,7 @@ Documents = Sequence[Sequence[Sequence[str]]]
 
 
 def score_segmented(
-    model: Model, search: SearchConfig, documents: Documents, given: Given
+    model: Model, search: SearchConfig, documents: Documents, given: Given, constraints: Constraints | None = None
 ) -> list[list[SentenceTranslation]]:
     """Scores of translations with their segmentation: ``[document][sentence]``.
 
@@ -38,14 +39,24 @@ def score_segmented(
     """
     result = []
     for number, document in enumerate(documents):
-        batch = build_problem(model, [document], search=search, forced=given.forced(number, number + 1))
+        batch = build_problem(
+            model,
+            [document],
+            search=search,
+            forced=given.forced(number, number + 1),
+            constraints=part_of(constraints or {}, number, number + 1),
+        )
         derivation = [np.array(options, np.int32) for options in given.options(batch, number)[0]]
         result.append(describe(batch, derivation, search.first_jump))
     return result
 
 
 def score_plain(
-    model: Model, search: SearchConfig, documents: Documents, translations: Documents
+    model: Model,
+    search: SearchConfig,
+    documents: Documents,
+    translations: Documents,
+    constraints: Constraints | None = None,
 ) -> list[list[SentenceTranslation | None]]:
     """Scores of translations given as words, by the best segmentation that reaches them within the distortion limit.
 
@@ -53,9 +64,10 @@ def score_plain(
     """
     unlimited = dataclasses.replace(model, tables=tuple(dataclasses.replace(table, limit=0) for table in model.tables))
     result: list[list[SentenceTranslation | None]] = []
-    for document, translation in zip(documents, translations, strict=True):
-        batch = build_problem(unlimited, [document], search=search)
-        found = [segment(batch, search, number, list(words)) for number, words in enumerate(translation)]
+    for number, (document, translation) in enumerate(zip(documents, translations, strict=True)):
+        here = part_of(constraints or {}, number, number + 1)
+        batch = build_problem(unlimited, [document], search=search, constraints=here)
+        found = [segment(batch, search, sentence, list(words)) for sentence, words in enumerate(translation)]
         described = iter(describe(batch, [options for options in found if options is not None], search.first_jump))
         result.append([None if options is None else next(described) for options in found])
     return result

@@ -94,19 +94,22 @@ def best_derivations(batch: Batch) -> list[list[int]]:
     result = []
     for row in problem.sentence:
         words, first_row = int(row[SENTENCE_WORDS]), int(row[SENTENCE_SPAN])
-        best: list[tuple[int, int]] = [(0, -1)]  # score up to each position, option that ends there
+        # Score up to each position, option that ends there; none ends inside an exclusive translation.
+        best: list[tuple[int, int] | None] = [(0, -1)]
         for stop in range(1, words + 1):
-            ends = []
+            ends: list[tuple[int, int]] = []
             for length in range(min(options.longest, stop), 0, -1):
                 span = first_row + (stop - length) * options.longest + length - 1
-                option = int(problem.span[span])
-                if option < problem.span[span + 1]:
-                    ends.append((best[stop - length][0] + int(isolated[option]), option))
-            best.append(max(ends, key=lambda end: end[0]))
+                option, before = int(problem.span[span]), best[stop - length]
+                if option < problem.span[span + 1] and before is not None:
+                    ends.append((before[0] + int(isolated[option]), option))
+            best.append(max(ends, key=lambda end: end[0], default=None))
         chosen: list[int] = []
         stop = words
         while stop > 0:
-            chosen.append(best[stop][1])
-            stop -= int(problem.option_place[best[stop][1], OPTION_LENGTH])
+            end = best[stop]
+            assert end is not None, "every way to a position begins where a phrase ends"
+            chosen.append(end[1])
+            stop -= int(problem.option_place[end[1], OPTION_LENGTH])
         result.append(chosen[::-1])
     return result

@@ -13,6 +13,7 @@ from gpusearch.config import Config
 from gpusearch.kernels.records import ACCEPTED, OPERATIONS, STAGES, Search
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
+from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
@@ -22,6 +23,7 @@ from gpusearch.search.device import batch_lanes, free_bytes, make_driver
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
 from gpusearch.search.lattice import Lattice
 from gpusearch.search.limits import make_limits
+from gpusearch.search.lists import sentence_lists
 from gpusearch.search.reach import check_reach
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
@@ -66,6 +68,8 @@ class DocumentResult:
     """Of the beam by itself, where asked for: the n best derivations of each sentence."""
     lattices: list[Lattice | None] = field(default_factory=list)
     """Of the beam by itself, where asked for: the search graph of each sentence; None for an empty one."""
+    lists: list[list[SentenceTranslation]] = field(default_factory=list)
+    """Where asked for: the best derivations of each sentence, among the chains' last ones or of the beam by itself."""
 
 
 @dataclass
@@ -93,7 +97,9 @@ def search_documents(
     ids: Sequence[str | None] | None = None,
     *,
     given: Given | None = None,
+    constraints: Constraints | None = None,
     n_best_size: int = 0,
+    list_size: int = 0,
     distinct: bool = False,
     keep_chains: bool = False,
     trace: bool = False,
@@ -107,8 +113,11 @@ def search_documents(
     Args:
         ids: names of the documents; their random numbers depend on them.
         given: first translations, for ``initial = "file"`` and ``"saved"``.
+        constraints: translations that the input gives or forbids, by document and sentence.
         n_best_size: how many of the chains' final states to describe as well, or of the beam's best derivations of
-            each sentence where it is by itself; `distinct`: no two of the same words.
+            each sentence where it is by itself.
+        list_size: how many derivations of each sentence to list, of those that the chains end with, or of the beam's.
+        distinct: no two of the same words, in either.
         keep_chains: keep the phrases of all chains.
         trace: write down all scores at powers of two of the steps.
         lattices: keep the search graphs of the beam by itself.
@@ -119,10 +128,10 @@ def search_documents(
     """
     timer = timer or Timer()
     result = SearchResult()
-    wanted = Wanted()
+    wanted, of_beam = Wanted(), 0
     if config.search.method == "beam":
-        config, wanted = beam_alone(config), Wanted(n_best_size, distinct, lattices)
-        n_best_size = 0
+        config, wanted = beam_alone(config), Wanted(max(n_best_size, list_size), distinct, lattices)
+        n_best_size, of_beam = 0, n_best_size
     deadline = None if config.search.time_limit is None else time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     if units is None:
@@ -138,6 +147,7 @@ def search_documents(
                 units=units,
                 identities=identities[first:last],
                 forced=given.forced(first, last) if given else None,
+                constraints=part_of(constraints or {}, first, last),
                 memory_limit=free_bytes(),
             )
             stage.add(len(batch.options), "options")
@@ -158,7 +168,12 @@ def search_documents(
             for document in range(last - first):
                 found = _describe(config, batch, finals, document, n_best_size, distinct, keep_chains)
                 if beam is not None and wanted.n_best:
-                    found.sentence_n_best = beam.described(document, config.search.first_jump)
+                    found.lists = beam.described(document, config.search.first_jump)
+                    found.sentence_n_best = [best[:of_beam] for best in found.lists] if of_beam else []
+                elif list_size:
+                    found.lists = sentence_lists(
+                        finals, batch, document, list_size, config.search.first_jump, distinct=distinct
+                    )
                 if beam is not None and wanted.lattices:
                     found.lattices = beam.lattices(document)
                 result.documents.append(found)

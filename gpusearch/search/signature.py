@@ -80,5 +80,7 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     changed = {key: value for key, value in operations.items() if value != getattr(defaults.operations, key)}
     parts += [f"operations.{key}:{value:g}" for key, value in changed.items() if not alone]
     parts.append(f"tokenizer:{config.text.tokenizer}")
+    switches = ("xml_input", "mark_unknown", "drop_unknown")
+    parts += [f"{name}:{value}" for name in switches if (value := getattr(config.text, name)) not in (False, "none")]
     parts.append("exact" if result.complete and search.time_limit is None else "time-limited")
     return "|".join(dict.fromkeys(parts))

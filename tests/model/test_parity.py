@@ -53,7 +53,7 @@ def test_the_newstest_documents_have_the_options_of_the_table(newstest: Batch, p
     spans = [" ".join(s[i:j]) for s in sentences for i in range(len(s)) for j in range(i + 1, len(s) + 1)]
     unknown = [word for sentence in sentences for word in sentence if word not in rows]
     assert len(newstest.options) == sum(rows[span] for span in spans) + len(unknown) == 299_388
-    assert set(newstest.options.copied) == set(unknown)
+    assert set(newstest.options.tableless.copied) == set(unknown)
     assert len(newstest.problem.unit) == 311
     assert len(newstest.problem.word) == 6507
     assert newstest.options.longest == 7
