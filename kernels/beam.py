@@ -13,6 +13,7 @@ A cell's language models are looked up word by word from the left, each word tra
 the state is the one that the option alone leads to, or the sum falls to the floor.
 """
 
+from gpusearch.kernels.beam_order import backward_score, forward_score, grid_turn, left_of
 from gpusearch.kernels.beam_records import (
     BEAM_ARCS,
     BEAM_EVALUATED,
@@ -20,6 +21,7 @@ from gpusearch.kernels.beam_records import (
     BEAM_KEPT,
     BEAM_POPS,
     BEAM_WINDOW,
+    BEAM_WORDS,
     MASK_BITS,
 )
 from gpusearch.kernels.beam_stack import LOWEST, begin_stack, close_stack, put
@@ -79,17 +81,19 @@ def view_option(problem, beam, option):
 def rank_options(problem, beam, row):
     """Order the options of a span by falling key; of equal keys the one that stands first in the problem."""
     first = problem.span[row] + 0
-    for option in range(first, problem.span[row + 1]):
-        key = beam.bound[option] + 0
-        if beam.number[BEAM_POPS] > 0:
-            key = beam.estimate[option] + 0
-        place = option
-        while place > first and beam.key[place - 1] < key:
-            beam.key[place] = beam.key[place - 1]
-            beam.ranked[place] = beam.ranked[place - 1]
-            place -= 1
-        beam.key[place] = key
-        beam.ranked[place] = option
+    for turn in range(beam.key.shape[0]):
+        for option in range(first, problem.span[row + 1]):
+            key = beam.bound[option] + 0
+            if beam.number[BEAM_POPS] > 0:
+                key = beam.estimate[option] + 0
+            key += backward_score(problem.reordering, option, turn)
+            place = option
+            while place > first and beam.key[turn, place - 1] < key:
+                beam.key[turn, place] = beam.key[turn, place - 1]
+                beam.ranked[turn, place] = beam.ranked[turn, place - 1]
+                place -= 1
+            beam.key[turn, place] = key
+            beam.ranked[turn, place] = option
 
 
 @shared
@@ -119,7 +123,9 @@ def begin_sentence(problem, work, sentence):
     work.cursor[BEAM_ARCS] = 0
     work.cursor[BEAM_KEPT] = 0
     work.cursor[BEAM_EVALUATED] = 0
+    work.cursor[BEAM_WORDS] = words
     work.score[0] = 0
+    work.reach[0] = 0
     work.option[0] = -1
     work.back[0] = -1
     for model in range(problem.language.info.shape[0]):
@@ -129,6 +135,7 @@ def begin_sentence(problem, work, sentence):
     work.group_gap[0] = 0
     work.group_mask[0] = 0
     work.group_end[0] = 0
+    work.group_left[0] = -1
     work.group_future[0] = work.future[words]
     work.stack[0] = 0
     work.stack[1] = 1
@@ -146,6 +153,7 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
     gap = work.group_gap[group] + 0
     mask = work.group_mask[group] + 0
     end = work.group_end[group] + 0
+    before = work.group_left[group] + 0
     limit = search.number[DISTORTION_LIMIT] + 0
     window = beam.number[BEAM_WINDOW] + 0
     start = gap
@@ -168,6 +176,7 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
                 work.grid_base[count] = future + left_over - jump_cost(search, group, end, start)
                 work.grid_group[count] = group
                 work.grid_span[count] = row
+                work.grid_turn[count] = grid_turn(problem.reordering, before, end, start, start + length)
                 count += 1
             start += 1
         # On to the next free word behind the run.
@@ -221,13 +230,15 @@ def try_cell(problem, search, beam, work, grid, row, column, end_worth):
 
     `end_worth`: upper bound of what the sentence's end adds where the hypothesis reaches it, else `NO_END`.
     """
-    models = problem.language.info.shape[0]
     group = work.grid_group[grid] + 0
     node = work.group_first[group] + row
-    option = beam.ranked[problem.span[work.grid_span[grid]] + column] + 0
+    turn = work.grid_turn[grid] + 0
+    option = beam.ranked[turn, problem.span[work.grid_span[grid]] + column] + 0
     ends = end_worth != NO_END
     floor = work.cursor[BEAM_FLOOR] + 0
     total = work.score[node] + work.grid_base[grid] + beam.bound[option]
+    total += forward_score(problem.reordering, work.option[node] + 0, turn)
+    total += backward_score(problem.reordering, option, turn)
     if ends:
         total += end_worth
     total = evaluate(problem, beam, work, node, option, total, ends, floor)
@@ -248,7 +259,8 @@ def try_cell(problem, search, beam, work, grid, row, column, end_worth):
     else:
         mask |= ((1 << length) - 1) << (start - gap)
     stop = gap if ends else start + length  # nothing follows: where the last phrase ends does not matter
-    put(beam, work, total, future, node, option, gap, mask, stop, models)
+    left = -1 if ends else left_of(problem.reordering, gap, mask, start)
+    put(problem, beam, work, total, future, node, option, gap, mask, stop, left)
     return total
 
 
@@ -271,10 +283,11 @@ def find_grids(problem, search, beam, work, sentence, covered):
 
 
 @shared
-def row_bound(problem, beam, work, grid, row, column):
-    """Upper bound of the estimates of a grid's row from a column on, the sentence's end left out."""
+def row_bound(problem, beam, work, grid, row):
+    """Upper bound of the estimates of a grid's rows from one on, the sentence's end left out."""
     node = work.group_first[work.grid_group[grid]] + row
-    return work.score[node] + work.grid_base[grid] + beam.key[problem.span[work.grid_span[grid]] + column]
+    first = problem.span[work.grid_span[grid]] + 0
+    return work.reach[node] + work.grid_base[grid] + beam.key[work.grid_turn[grid], first]
 
 
 @shared
@@ -284,7 +297,7 @@ def fill_by_bound(problem, search, beam, work, grids, end_worth):
     for grid in range(grids):
         work.slot_row[grid] = 0
         work.heap_slot[grid] = grid
-        work.heap_key[grid] = row_bound(problem, beam, work, grid, 0, 0)
+        work.heap_key[grid] = row_bound(problem, beam, work, grid, 0)
     heapify(work.heap_key, work.heap_slot, grids)
     count = grids
     while count > 0 and work.heap_key[0] + added > work.cursor[BEAM_FLOOR]:
@@ -292,16 +305,19 @@ def fill_by_bound(problem, search, beam, work, grids, end_worth):
         row = work.slot_row[grid] + 0
         span = work.grid_span[grid] + 0
         options = problem.span[span + 1] - problem.span[span]
-        reach = row_bound(problem, beam, work, grid, row, 0) - beam.key[problem.span[span]] + added
+        turn = work.grid_turn[grid] + 0
+        node = work.group_first[work.grid_group[grid]] + row
+        worth = work.score[node] + forward_score(problem.reordering, work.option[node] + 0, turn)
+        worth += work.grid_base[grid] + added
         column = 0
-        while column < options and reach + beam.key[problem.span[span] + column] > work.cursor[BEAM_FLOOR]:
+        while column < options and worth + beam.key[turn, problem.span[span] + column] > work.cursor[BEAM_FLOOR]:
             try_cell(problem, search, beam, work, grid, row, column, end_worth)
             column += 1
         row += 1
         group = work.grid_group[grid] + 0
         if work.group_first[group] + row < work.group_first[group + 1]:
             work.slot_row[grid] = row
-            work.heap_key[0] = row_bound(problem, beam, work, grid, row, 0)
+            work.heap_key[0] = row_bound(problem, beam, work, grid, row)
         else:
             count -= 1
             work.heap_key[0] = work.heap_key[count]
@@ -369,7 +385,7 @@ def fill_stack(problem, search, beam, work, sentence, covered):
         fill_by_score(problem, search, beam, work, grids, end_worth)
     else:
         fill_by_bound(problem, search, beam, work, grids, end_worth)
-    close_stack(beam, work, covered, problem.language.info.shape[0])
+    close_stack(problem, beam, work, covered)
 
 
 @shared

@@ -20,8 +20,8 @@ BEAM_NUMBERS = 5
 MASK_BITS = 62
 
 # Indices of BeamWork.cursor.
-BEAM_HELD, BEAM_FLOOR, BEAM_BEST, BEAM_ARCS, BEAM_EVALUATED, BEAM_KEPT = range(6)
-BEAM_CURSORS = 6
+BEAM_HELD, BEAM_FLOOR, BEAM_BEST, BEAM_ARCS, BEAM_EVALUATED, BEAM_KEPT, BEAM_WORDS = range(7)
+BEAM_CURSORS = 7
 
 
 class Beam(NamedTuple):
@@ -34,9 +34,11 @@ class Beam(NamedTuple):
     estimate: Array
     # int64[O]: upper bound of what the option adds to a score, jump left out, 2^-40 nat
     bound: Array
-    # int32[O]: the options of each span, in the order in which they are tried
+    # int32[V, O]: the options of each span, in the order in which they are tried; with a reordering model a row an
+    # orientation, else one row
     ranked: Array
-    # int64[O]: what that order goes by, falling: `estimate` where evaluations are limited, else `bound`
+    # int64[V, O]: what that order goes by, falling: `estimate` where evaluations are limited, else `bound`; with the
+    # backward reordering score
     key: Array
     # int32[M, T]: LM state behind the word, where its option follows on the empty context
     word_state: Array
@@ -52,6 +54,7 @@ class BeamWork(NamedTuple):
     # Hypotheses that were kept, stack by stack, in each stack group by group, best first.
     stack: Array  # int64[stacks + 1]: first group of the stack of so many covered words
     score: Array  # int64[H]
+    reach: Array  # int64[H]: score and the best forward reordering score that may follow
     option: Array  # int32[H]: the last phrase
     back: Array  # int32[H]: the hypothesis before it
     state: Array  # int32[M, H]: LM states
@@ -60,6 +63,7 @@ class BeamWork(NamedTuple):
     group_gap: Array  # int64[G]
     group_mask: Array  # int64[G]
     group_end: Array  # int64[G]: source word behind the last phrase
+    group_left: Array  # int64[G]: first source word of the last phrase where a swap with it may follow, else -1
     group_future: Array  # int64[G]: estimate of what is not covered yet
     # The stack at work, unordered: `B` places, and a hash table of them.
     held_total: Array  # int64[B]: score and future
@@ -69,6 +73,7 @@ class BeamWork(NamedTuple):
     held_gap: Array  # int64[B]
     held_mask: Array  # int64[B]
     held_end: Array  # int64[B]
+    held_left: Array  # int64[B]
     held_future: Array  # int64[B]
     table: Array  # int32[power of two, at least 2 B]: places, -1 where there is none
     order: Array  # int64[B]: work space of selection and sorting
@@ -77,6 +82,7 @@ class BeamWork(NamedTuple):
     grid_base: Array  # int64[Q]: jump, and the future of what it leaves uncovered
     grid_group: Array  # int32[Q]
     grid_span: Array  # int32[Q]: row of Problem.span
+    grid_turn: Array  # int32[Q]: orientation of the span to the hypotheses; 0 without a reordering model
     # The queue: a binary heap of slots by the key of the cell in them.
     heap_key: Array  # int64[slots]
     heap_slot: Array  # int32[slots]

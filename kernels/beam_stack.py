@@ -4,6 +4,8 @@ Two hypotheses recombine where no continuation tells them apart: the same words 
 the same place, and the language models are in the same states (which hold no more words than may matter).
 """
 
+from gpusearch.kernels.beam_hash import first_entry, mix
+from gpusearch.kernels.beam_order import best_prospect, hash_prospects, same_prospects
 from gpusearch.kernels.beam_records import (
     BEAM_ARCS,
     BEAM_BEST,
@@ -13,26 +15,13 @@ from gpusearch.kernels.beam_records import (
     BEAM_KEPT,
     BEAM_STACK,
     BEAM_WIDTH,
+    BEAM_WORDS,
 )
 from gpusearch.kernels.heap import nth_largest, sort_falling
 from gpusearch.kernels.target import shared
 
-MULTIPLIER = 0x5851F42D4C957F2D
-MASK63 = 0x7FFFFFFFFFFFFFFF
 # No estimate is as low; far enough from the end of int64 for differences.
 LOWEST = -(1 << 62)
-
-
-@shared
-def mix(hashed, number):
-    """A hash and one more number: 63 bits."""
-    return ((hashed ^ (hashed >> 29) ^ number) * MULTIPLIER) & MASK63
-
-
-@shared
-def first_entry(work, hashed):
-    """Where the search for a hash begins in ``work.table``."""
-    return (hashed >> 24) & (work.table.shape[0] - 1)
 
 
 @shared
@@ -51,24 +40,31 @@ def begin_stack(beam, work):
 
 
 @shared
-def same_state(work, place, gap, mask, end, models):
+def same_state(problem, work, place, option, gap, mask, end, left):
     """Whether the hypothesis at `place` recombines with the one whose LM states are in ``work.fresh``."""
     if work.held_gap[place] != gap or work.held_mask[place] != mask or work.held_end[place] != end:
         return False
+    if work.held_left[place] != left:
+        return False
+    models = problem.language.info.shape[0]
     model = 0
     while model < models and work.held_state[model, place] == work.fresh[model]:
         model += 1
-    return model == models
+    if model < models:
+        return False
+    words = work.cursor[BEAM_WORDS] + 0
+    return same_prospects(problem.reordering, option, work.held_option[place] + 0, gap, mask, end, left, words)
 
 
 @shared
-def entry_of(work, gap, mask, end, models):
-    """Entry of ``work.table`` that holds the hypothesis with these covered words, end and ``work.fresh``, or may."""
+def entry_of(problem, work, option, gap, mask, end, left):
+    """Entry of ``work.table`` that holds the hypothesis with this state and ``work.fresh``, or may hold it."""
     hashed = mix(mix(gap * 1024 + end, mask), 0)
-    for model in range(models):
+    hashed = hash_prospects(problem.reordering, hashed, option, gap, mask, end, left, work.cursor[BEAM_WORDS] + 0)
+    for model in range(problem.language.info.shape[0]):
         hashed = mix(hashed, work.fresh[model] + 0)
-    entry = first_entry(work, hashed)
-    while work.table[entry] >= 0 and not same_state(work, work.table[entry] + 0, gap, mask, end, models):
+    entry = first_entry(work.table, hashed)
+    while work.table[entry] >= 0 and not same_state(problem, work, work.table[entry] + 0, option, gap, mask, end, left):
         entry += 1
         if entry == work.table.shape[0]:
             entry = 0
@@ -76,9 +72,9 @@ def entry_of(work, gap, mask, end, models):
 
 
 @shared
-def put(beam, work, total, future, node, option, gap, mask, end, models):
+def put(problem, beam, work, total, future, node, option, gap, mask, end, left):
     """Put a hypothesis in whose estimate is above the floor: it is new, better than its equal, or given up."""
-    entry = entry_of(work, gap, mask, end, models)
+    entry = entry_of(problem, work, option, gap, mask, end, left)
     place = work.table[entry] + 0
     if place >= 0 and beam.number[BEAM_GRAPH]:
         add_arc(work, place, node, option, total - future)
@@ -86,18 +82,19 @@ def put(beam, work, total, future, node, option, gap, mask, end, models):
         return
     if place < 0:
         if work.cursor[BEAM_HELD] == work.held_total.shape[0]:
-            thin_out(beam, work, models)
+            thin_out(problem, beam, work)
             if total <= work.cursor[BEAM_FLOOR]:
                 return
-            entry = entry_of(work, gap, mask, end, models)
+            entry = entry_of(problem, work, option, gap, mask, end, left)
         place = work.cursor[BEAM_HELD] + 0
         work.cursor[BEAM_HELD] = place + 1
         work.table[entry] = place
         work.held_gap[place] = gap
         work.held_mask[place] = mask
         work.held_end[place] = end
+        work.held_left[place] = left
         work.held_future[place] = future
-        for model in range(models):
+        for model in range(problem.language.info.shape[0]):
             work.held_state[model, place] = work.fresh[model]
         if beam.number[BEAM_GRAPH]:
             add_arc(work, place, node, option, total - future)
@@ -152,10 +149,12 @@ def choose_best(beam, work):
 
 
 @shared
-def thin_out(beam, work, models):
-    """Drop all but the best hypotheses of a full stack."""
+def thin_out(problem, beam, work):
+    """Drop all but the best hypotheses of a full stack; ``work.fresh`` stays as it is."""
     choose_best(beam, work)
     clear_table(work, work.table.shape[0])
+    models = problem.language.info.shape[0]
+    words = work.cursor[BEAM_WORDS] + 0
     kept = 0
     for place in range(work.cursor[BEAM_HELD]):
         if work.place[place] < 0:
@@ -164,15 +163,22 @@ def thin_out(beam, work, models):
         work.held_total[kept] = work.held_total[place]
         work.held_option[kept] = work.held_option[place]
         work.held_back[kept] = work.held_back[place]
-        work.held_gap[kept] = work.held_gap[place]
-        work.held_mask[kept] = work.held_mask[place]
-        work.held_end[kept] = work.held_end[place]
         work.held_future[kept] = work.held_future[place]
-        hashed = mix(mix(work.held_gap[kept] * 1024 + work.held_end[kept], work.held_mask[kept] + 0), 0)
+        option = work.held_option[place] + 0
+        gap = work.held_gap[place] + 0
+        mask = work.held_mask[place] + 0
+        end = work.held_end[place] + 0
+        left = work.held_left[place] + 0
+        work.held_gap[kept] = gap
+        work.held_mask[kept] = mask
+        work.held_end[kept] = end
+        work.held_left[kept] = left
+        hashed = mix(mix(gap * 1024 + end, mask), 0)
+        hashed = hash_prospects(problem.reordering, hashed, option, gap, mask, end, left, words)
         for model in range(models):
             work.held_state[model, kept] = work.held_state[model, place]
             hashed = mix(hashed, work.held_state[model, kept] + 0)
-        entry = first_entry(work, hashed)
+        entry = first_entry(work.table, hashed)
         while work.table[entry] >= 0:
             entry += 1
             if entry == work.table.shape[0]:
@@ -211,10 +217,16 @@ def group_of(work, first, place):
     gap = work.held_gap[place] + 0
     mask = work.held_mask[place] + 0
     end = work.held_end[place] + 0
-    entry = first_entry(work, mix(mix(gap * 1024 + end, mask), 0))
+    left = work.held_left[place] + 0
+    entry = first_entry(work.table, mix(mix(gap * 1024 + end, mask), left))
     while work.table[entry] >= 0:
         group = first + work.table[entry]
-        if work.group_gap[group] == gap and work.group_mask[group] == mask and work.group_end[group] == end:
+        if (
+            work.group_gap[group] == gap
+            and work.group_mask[group] == mask
+            and work.group_end[group] == end
+            and work.group_left[group] == left
+        ):
             return group
         entry += 1
         if entry == work.table.shape[0]:
@@ -223,13 +235,28 @@ def group_of(work, first, place):
 
 
 @shared
-def close_stack(beam, work, covered, models):
-    """Keep the best hypotheses of the stack at work: in groups, those with the best estimates first."""
+def prospect_of(problem, work, place):
+    """The best forward reordering score that may follow the hypothesis at a place."""
+    return best_prospect(
+        problem.reordering,
+        work.held_option[place] + 0,
+        work.held_gap[place] + 0,
+        work.held_mask[place] + 0,
+        work.held_end[place] + 0,
+        work.held_left[place] + 0,
+        work.cursor[BEAM_WORDS] + 0,
+    )
+
+
+@shared
+def close_stack(problem, beam, work, covered):
+    """Keep the best hypotheses of the stack at work: in groups, in each those first that may come furthest."""
     choose_best(beam, work)
+    models = problem.language.info.shape[0]
     stay = 0
     for place in range(work.cursor[BEAM_HELD]):
         if work.place[place] >= 0:
-            work.order[stay] = work.held_total[place]
+            work.order[stay] = work.held_total[place] + prospect_of(problem, work, place)
             work.place[stay] = place  # in front of what is still to be read
             stay += 1
     sort_falling(work.order, work.place, stay)
@@ -247,6 +274,7 @@ def close_stack(beam, work, covered, models):
             work.group_gap[group] = work.held_gap[place]
             work.group_mask[group] = work.held_mask[place]
             work.group_end[group] = work.held_end[place]
+            work.group_left[group] = work.held_left[place]
             work.group_future[group] = work.held_future[place]
             work.group_first[group + 1] = 0
         work.group_first[group + 1] += 1
@@ -263,6 +291,7 @@ def close_stack(beam, work, covered, models):
         node = work.group_first[group + 1] + 0
         work.group_first[group + 1] = node + 1
         work.score[node] = work.held_total[place] - work.held_future[place]
+        work.reach[node] = work.score[node] + prospect_of(problem, work, place)
         work.option[node] = work.held_option[place]
         work.back[node] = work.held_back[place]
         for model in range(models):

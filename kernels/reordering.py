@@ -17,6 +17,18 @@ from gpusearch.kernels.target import optional, shared
 
 
 @shared
+def turn(left, right, start, stop):
+    """Orientation of a phrase that covers the source words start .. stop - 1 to one that covers left .. right - 1."""
+    if start == right:
+        return MONOTONE
+    if stop == left:
+        return SWAPPED
+    if start < right:
+        return DISCONTINUOUS_LEFT
+    return DISCONTINUOUS_RIGHT
+
+
+@shared
 def orientation(problem, before, option):
     """Orientation of an option to the one before it; `before` is -1 for the first phrase of a sentence."""
     left = 0
@@ -24,14 +36,7 @@ def orientation(problem, before, option):
     if before >= 0:
         left = start_of(problem, before)
         right = stop_of(problem, before)
-    start = start_of(problem, option)
-    if start == right:
-        return MONOTONE
-    if stop_of(problem, option) == left:
-        return SWAPPED
-    if start < right:
-        return DISCONTINUOUS_LEFT
-    return DISCONTINUOUS_RIGHT
+    return turn(left, right, start_of(problem, option), stop_of(problem, option))
 
 
 @shared

@@ -18,6 +18,7 @@ from gpusearch.kernels.records import (
     LM_END,
     LM_WEIGHT,
     OPTION_SCORE,
+    ORIENTATIONS,
     SENTENCE_OPTION,
     SENTENCE_WORDS,
     Problem,
@@ -55,6 +56,14 @@ def derivations(problem: Problem, search: Search, sentence: int) -> Iterator[tup
             total += value
         return total * info[model][LM_WEIGHT], state
 
+    @cache
+    def step_score(before: int, option: int) -> int:
+        """Forward score of the phrase before, backward score of the option; oriented by the twin."""
+        pair = [option] if before < 0 else [before, option]
+        scores = problem.reordering.score
+        turn = reference.orientations(problem, pair)[-1]
+        return int(scores[option, turn]) + (int(scores[before, ORIENTATIONS + turn]) if before >= 0 else 0)
+
     def extend(
         score: int, covered: frozenset[int], end: int, states: tuple[int, ...], chosen: tuple[int, ...]
     ) -> Iterator[tuple[int, tuple[int, ...]]]:
@@ -72,6 +81,8 @@ def derivations(problem: Problem, search: Search, sentence: int) -> Iterator[tup
             steps = [follow(model, state, option) for model, state in enumerate(states)]
             total = score + int(problem.option_score[option, OPTION_SCORE]) - weight * jump
             total += sum(value for value, _ in steps)
+            if problem.reordering:
+                total += step_score(chosen[-1] if chosen else -1, option)
             yield from extend(total, covered | new, stop, tuple(state for _, state in steps), (*chosen, option))
 
     begin = tuple(int(row[LM_BEGIN]) for row in problem.language.info)

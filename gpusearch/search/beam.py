@@ -83,7 +83,7 @@ def features_left_out(model: Model) -> tuple[str, ...]:
         name
         for name, language_model in zip(model.features.language_models, model.language_models, strict=True)
         if isinstance(language_model, HostLanguageModel)
-    ) + tuple(reordering.name for reordering in model.reordering)
+    )
 
 
 def problem_of_beam(problem: Problem, model: Model) -> Problem:

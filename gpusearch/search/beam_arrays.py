@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gpusearch.kernels.beam_records import BEAM_CURSORS, Beam, BeamResult, BeamWork
-from gpusearch.kernels.records import LONGEST, SENTENCE_WORDS, Problem, Search
+from gpusearch.kernels.records import LONGEST, ORIENTATIONS, SENTENCE_WORDS, Problem, Search
 
 # Look-ups that a thread remembers: 16 bytes each, a language model.
 MEMO = 1 << 14
@@ -18,12 +18,13 @@ SPARE = 4
 def make_beam(problem: Problem, number: np.ndarray) -> Beam:
     """The beam's view of a problem, empty: ``view_options`` and ``rank_spans`` fill it."""
     options, words = len(problem.option_place), problem.target_word.shape
+    turns = ORIENTATIONS if problem.reordering else 1
     return Beam(
         number=number,
         estimate=np.zeros(options, np.int64),
         bound=np.zeros(options, np.int64),
-        ranked=np.zeros(options, np.int32),
-        key=np.zeros(options, np.int64),
+        ranked=np.zeros((turns, options), np.int32),
+        key=np.zeros((turns, options), np.int64),
         word_state=np.zeros(words, np.int32),
         word_slack=np.zeros(words, np.int32),
     )
@@ -64,6 +65,7 @@ def work_shapes(
         "future": (long, ((words + 1) ** 2,)),
         "stack": (long, (words + 2,)),
         "score": (long, (kept,)),
+        "reach": (long, (kept,)),
         "option": (short, (kept,)),
         "back": (short, (kept,)),
         "state": (short, (models, kept)),
@@ -71,6 +73,7 @@ def work_shapes(
         "group_gap": (long, (kept,)),
         "group_mask": (long, (kept,)),
         "group_end": (long, (kept,)),
+        "group_left": (long, (kept,)),
         "group_future": (long, (kept,)),
         "held_total": (long, (held,)),
         "held_option": (short, (held,)),
@@ -79,6 +82,7 @@ def work_shapes(
         "held_gap": (long, (held,)),
         "held_mask": (long, (held,)),
         "held_end": (long, (held,)),
+        "held_left": (long, (held,)),
         "held_future": (long, (held,)),
         "table": (short, (1 << (2 * held).bit_length(),)),
         "order": (long, (held,)),
@@ -86,6 +90,7 @@ def work_shapes(
         "grid_base": (long, (grids,)),
         "grid_group": (short, (grids,)),
         "grid_span": (short, (grids,)),
+        "grid_turn": (short, (grids,)),
         "heap_key": (long, (slots,)),
         "heap_slot": (short, (slots,)),
         "slot_grid": (short, (slots,)),

@@ -29,12 +29,18 @@ LANGUAGES = [
 
 
 def small_problem(seed: int) -> tuple[Problem, Search]:
-    """Sentences of 1 to 6 words with few options, any distortion limit and either convention of the first jump."""
+    """Sentences of 1 to 6 words with few options, any distortion limit and either convention of the first jump; no
+    reordering model, one, or two."""
     rng = np.random.default_rng((seed, 7))
     sentences = (int(rng.integers(1, 5)), 0, int(rng.integers(1, 7)))
     options = 3 if max(sentences) < 5 else 2
     problem, search, _ = random_problem(
-        seed, LANGUAGES[seed % len(LANGUAGES)], sentences=sentences, most_options=options, lengths=(0, 1, 1, 2, 3)
+        seed,
+        LANGUAGES[seed % len(LANGUAGES)],
+        sentences=sentences,
+        most_options=options,
+        lengths=(0, 1, 1, 2, 3),
+        reordering=seed // len(LANGUAGES) % 3,
     )
     return problem, search
 
