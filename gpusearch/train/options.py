@@ -60,7 +60,7 @@ class TrainOptions:
         """Raise InputError where a value cannot be used."""
         _one_of("aligner", self.aligner, tuple(LONGEST_SENTENCE))
         if self.reordering is not None:
-            _one_of("reordering model", self.reordering, tuple(MODELS))
+            _one_of("reordering model", self.reordering, (*MODELS, "none"))
         _within("maximum phrase length", self.max_phrase_length, 1, LONGEST)
         _within("maximum sentence length", self.max_sentence_length, 1, LONGEST_SENTENCE[self.aligner])
         _within("seed", self.seed, 0, LARGEST_SEED)
