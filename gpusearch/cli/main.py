@@ -69,6 +69,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except GpusearchError as error:
         print(f"gpusearch: error: {error}", file=sys.stderr)
         return error.exit_code
+    except MemoryError as error:
+        print(f"gpusearch: error: not enough memory{f' ({error})' if str(error) else ''}", file=sys.stderr)
+        return 2
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:

@@ -12,6 +12,12 @@ from gpusearch.config.group import FilePath, Group
 Share = Annotated[float, Field(ge=0)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
+# Counts and scores are int64 in the search: with these bounds their shares for units do not overflow.
+MOST_CHAINS = 2**31
+MOST_STEPS = 2**40
+MOST_STEPS_PER_WORD = 2.0**32
+LARGEST_SCORE = 2.0**23
+
 
 class OperationsConfig(Group):
     """`[search.operations]`: relative frequency of each operation, and the shape of its draws.
@@ -55,11 +61,17 @@ class SearchConfig(Group):
         "search", description="search: stochastic search by many chains; beam: stack decoding, nothing else"
     )
     policy: Literal["hill-climbing"] = Field("hill-climbing", description="which proposals are accepted")
-    chains: int = Field(64, ge=1, description="independent chains a document")
-    steps: int | None = Field(None, ge=0, description="proposals a chain and document; overrides steps_per_word")
-    steps_per_word: float = Field(100.0, ge=0, description="proposals a chain and source word")
-    max_rejected: int | None = Field(None, ge=1, description="stop a chain after so many rejections in a row")
-    target_score: float | None = Field(None, description="stop a chain that reaches this score (natural log)")
+    chains: int = Field(64, ge=1, lt=MOST_CHAINS, description="independent chains a document")
+    steps: int | None = Field(
+        None, ge=0, lt=MOST_STEPS, description="proposals a chain and document; overrides steps_per_word"
+    )
+    steps_per_word: float = Field(100.0, ge=0, lt=MOST_STEPS_PER_WORD, description="proposals a chain and source word")
+    max_rejected: int | None = Field(
+        None, ge=1, lt=MOST_STEPS, description="stop a chain after so many rejections in a row"
+    )
+    target_score: float | None = Field(
+        None, gt=-LARGEST_SCORE, lt=LARGEST_SCORE, description="stop a chain that reaches this score (natural log)"
+    )
     time_limit: float | None = Field(
         None,
         gt=0,

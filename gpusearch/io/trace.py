@@ -12,7 +12,7 @@ from gpusearch.io.files import read_lines, split_blank
 Phrase = tuple[int, int, list[str]]
 """First source word, the one behind the last, target words."""
 
-_SPAN = re.compile(r"\|(\d+)-(\d+)\|")
+_SPAN = re.compile(r"\|([0-9]{1,9})-([0-9]{1,9})\|")
 
 
 def parse_trace(line: str) -> list[Phrase] | None:

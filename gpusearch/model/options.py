@@ -159,8 +159,11 @@ class Options:
                 sentence.
         """
         words = self.sentences[sentence]
-        covered = sorted(position for start, stop, _ in phrases for position in range(start, stop))
-        if covered != list(range(len(words))):
+        spans = sorted((start, stop) for start, stop, _ in phrases)
+        borders = [0, *(stop for _, stop in spans)]
+        if borders[-1] != len(words) or any(
+            not begin == start < stop for begin, (start, stop) in zip(borders, spans, strict=False)
+        ):
             raise InputError(
                 f"the phrases given for {self._name(sentence)} do not cover each source word once",
                 found=" ".join(f"{start}-{stop - 1}" for start, stop, _ in phrases) or "no phrases",

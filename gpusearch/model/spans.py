@@ -191,8 +191,12 @@ def _beyond_limit(
     """By place, the entries of forced phrases that the table limit leaves out."""
     extras: dict[int, set[int]] = {}
     for sentence, phrases in forced.items():
+        first, end = places.first_position[sentence : sentence + 2].tolist()
         for start, stop, target in phrases:
-            key = places.key(int(places.first_position[sentence]) + start, stop - start)
+            # Whoever looks for the phrases says what is wrong with such a span.
+            if not 0 <= start < stop <= end - first or stop - start >= places.stride:
+                continue
+            key = places.key(first + start, stop - start)
             place = int(np.searchsorted(keys, key))
             if place == len(keys) or keys[place] != key:
                 continue

@@ -80,8 +80,19 @@ REFILL = 0.25
 UNSEEN = np.iinfo(np.int64).min
 
 
+# Bytes that a chain on a unit takes while it waits for its turn.
+WAITING = 128
+
+
 class OutOfTime(Exception):
     """The time limit of a search is over."""
+
+
+def finals_bytes(problem: Problem, chains: int, looks: int) -> int:
+    """Memory of what `run_chains` keeps of all chains, with scores written down at so many steps; lanes not counted."""
+    units = len(problem.unit)
+    slots = int((problem.unit[:, UNIT_WORDS] + 2 * problem.unit[:, UNIT_SENTENCES]).sum())
+    return chains * (4 * slots + units * (8 * (3 + looks) + WAITING))
 
 
 def empty_finals(problem: Problem, chains: int) -> Finals:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.config import Config
+from gpusearch.errors import InputError
 from gpusearch.kernels.records import ACCEPTED, OPERATIONS, STAGES, Search
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
@@ -17,7 +18,7 @@ from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
-from gpusearch.search.chains import Finals, OutOfTime, Start, run_chains
+from gpusearch.search.chains import Finals, OutOfTime, Start, finals_bytes, run_chains
 from gpusearch.search.choose import choose, every_chain, n_best
 from gpusearch.search.device import batch_lanes, free_bytes, make_driver
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
@@ -255,6 +256,7 @@ def _run(
     settings = config.search
     values = len(model.features.names)
     limits = make_limits(batch, settings, trace=trace)
+    _check_memory(batch, settings.chains, len(limits.looks))
     lanes = batch_lanes(batch, settings, values)
     done_before = len(result.documents)
     began = time.monotonic()
@@ -283,6 +285,17 @@ def _run(
     result.interrupted |= finals.interrupted
     result.device = driver.name
     return finals
+
+
+def _check_memory(batch: Batch, chains: int, looks: int) -> None:
+    need, free = finals_bytes(batch.problem, chains, looks), free_bytes()
+    if need > free:
+        raise InputError(
+            "not enough memory for what all chains will have become",
+            found=f"{free / 2**20:.0f} MiB free",
+            expected=f"{need / 2**20:.0f} MiB for {chains} chains",
+            hint="take fewer chains, or shorter documents",
+        )
 
 
 def _describe(

@@ -31,6 +31,9 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("short.trace").write_text("the |0-0| blue house |1-2|\n")
     Path("gap.trace").write_text(text.replace("dog |1-1| ", ""))
     Path("other.trace").write_text(text.replace("sleeps", "barks"))
+    Path("huge.trace").write_text(text.replace("|1-2|", "|1-999999999|"))
+    Path("huger.trace").write_text(text.replace("|1-2|", f"|1-{'9' * 5000}|"))
+    Path("beyond.trace").write_text(text.replace("|3-5|", "|3-6|"))
     Path("backwards.trace").write_text(text.replace("|3-5|", "|5-3|"))
     Path("plain.trace").write_text("the blue house\na house\nthe dog\n")
     Path("folder").mkdir()
@@ -70,6 +73,17 @@ FAULTS = [
     ("--trace none/curve", r"none/curve: cannot write the file"),
     ("--score-file none/scores", r"none/scores: cannot write the file"),
     ("--save-state none/state", r"none/state: cannot write the file"),
+    ("--initial file --initial-file huge.trace",
+     r"document 1, sentence 1 do not cover each source word once; found 0-0 1-999999999"),
+    ("--initial file --initial-file huger.trace", r"huger.trace:1: no source span behind the last words"),
+    ("--initial file --initial-file beyond.trace", r"document 2, sentence 1 do not cover each source word once"),
+    ("--chains 2147483648", r"unusable search.chains .*expected less than 2147483648"),
+    ("--chains 2147483647", r"not enough memory for what all chains will have become; .* for 2147483647 chains"),
+    ("--steps 9999999999999999999", r"unusable search.steps .*expected less than 1099511627776"),
+    ("--max-rejected 9999999999999999999", r"unusable search.max_rejected .*expected less than 1099511627776"),
+    ("--set search.steps_per_word=1e300", r"unusable search.steps_per_word .*expected less than 4294967296"),
+    ("--set search.target_score=1e300", r"unusable search.target_score .*expected less than 8388608"),
+    ("--set search.target_score=-1e9", r"unusable search.target_score .*expected greater than -8388608"),
     ("--set weights.word_penalty=3000", r"word_penalty|WordPenalty"),
 ]  # fmt: skip
 

@@ -30,6 +30,12 @@ def raising(error: BaseException) -> typer.Typer:
     [
         (InputError("odd", path="f.txt", line=3), 2, "gpusearch: error: f.txt:3: odd\n"),
         (GpusearchError("ours"), 1, "gpusearch: error: ours\n"),
+        (MemoryError(), 2, "gpusearch: error: not enough memory\n"),
+        (
+            MemoryError("Unable to allocate 1 TiB"),
+            2,
+            "gpusearch: error: not enough memory (Unable to allocate 1 TiB)\n",
+        ),
         (KeyboardInterrupt(), 130, "gpusearch: interrupted\n"),
         (typer.Exit(1), 1, ""),
     ],
