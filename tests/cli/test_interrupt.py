@@ -23,9 +23,9 @@ PROGRAM = """
 import signal, sys
 from gpusearch.search.driver import CpuDriver
 run = CpuDriver.run
-def announced(self, lanes, tick):
+def announced(self, *arguments):
     print("searching", file=sys.stderr, flush=True)
-    run(self, lanes, tick)
+    run(self, *arguments)
 CpuDriver.run = announced
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from gpusearch.cli.main import main
@@ -82,9 +82,9 @@ def test_an_interrupt_with_a_time_limit_is_an_interrupt(
     assert capsys.readouterr().out.count("\n") == len(LINES)
     plain = CpuDriver.run
 
-    def interrupted(self: CpuDriver, lanes: Lanes, tick: Callable[[], None]) -> None:
+    def interrupted(self: CpuDriver, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         signal.raise_signal(signal.SIGINT)
-        plain(self, lanes, tick)
+        plain(self, lanes, tick, enough)
 
     monkeypatch.setattr(CpuDriver, "run", interrupted)
     assert run([*ENDLESS, "--time-limit", "1000"]) == 130
