@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gpusearch.config import Config, load_config, with_search
+from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.model.model import Model, load_model
 from gpusearch.prepared import Prepared, prepare
@@ -155,7 +156,15 @@ class Decoder:
 
 
 def _corpus(documents: Iterable[Sequence[str]]) -> Corpus:
-    return Corpus([Document(None, [Segment(text) for text in document]) for document in documents], "text")
+    lists = []
+    for document in documents:
+        texts = [document] if isinstance(document, str) else [*document]
+        if isinstance(document, str) or not all(isinstance(text, str) for text in texts):
+            raise InputError(
+                "no document", found=repr(document), expected="documents as lists of raw segments: [['a text']]"
+            )
+        lists.append(Document(None, [Segment(text) for text in texts]))
+    return Corpus(lists, "text")
 
 
 def load(path: str | Path = "model.toml", overrides: Sequence[str] = (), *, timer: Timer | None = None) -> Decoder:

@@ -65,3 +65,10 @@ def test_status_is_told_of_documents_and_proposals(decoder: Decoder) -> None:
     assert calls
     assert all(0 <= done <= 2 for done, _ in calls)
     assert all("proposals/s" in text and "accepted" in text and "score" in text for _, text in calls)
+
+
+@pytest.mark.parametrize("documents", ["une maison", ["une maison"], [[1]]])
+def test_a_text_is_no_document(decoder: Decoder, documents: list[list[str]]) -> None:
+    """Nor a list of texts a list of documents: each letter would be translated."""
+    with pytest.raises(InputError, match=r"no document; found .*; expected documents as lists of raw segments"):
+        decoder.decode(documents)
