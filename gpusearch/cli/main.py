@@ -15,7 +15,7 @@ import typer
 
 import gpusearch
 from gpusearch.cli import bench, convert, decode, doctor, evaluate, score, train, train_lm, warmup
-from gpusearch.errors import GpusearchError
+from gpusearch.errors import NO_ROOM, GpusearchError
 
 INTERRUPTED = 130
 
@@ -79,6 +79,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         # complain once more when it flushes standard output at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        print(f"gpusearch: error: cannot write ({error.strerror})", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
     if code == INTERRUPTED:  # typer answers an interrupt in a command with this code as well
         print("gpusearch: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0

@@ -17,7 +17,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, BinaryIO, cast
 
-from gpusearch.errors import InputError
+from gpusearch.errors import NO_ROOM, InputError
 
 _BLANKS = re.compile("[ \t]+")
 # What the decompressors raise on a file that is cut off or corrupted (gzip.BadGzipFile is an OSError).
@@ -191,8 +191,22 @@ def replaced(path: str | Path) -> Iterator[IO[bytes]]:
 
     Names that end in ``.gz``, ``.bz2`` or ``.xz`` are compressed, with no name and no time in the header, so that
     equal content gives equal bytes; ``-`` is standard output.
+
+    Raises:
+        InputError: no such folder, no permission, a folder in its place, a full disk.
     """
-    path = Path(path)
+    try:
+        with _replaced(Path(path)) as stream:
+            yield stream
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        name = "standard output" if str(path) == "-" else path
+        raise InputError(f"cannot write the file ({error.strerror})", path=name) from None
+
+
+@contextmanager
+def _replaced(path: Path) -> Iterator[IO[bytes]]:
     if str(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import typer
@@ -117,3 +118,12 @@ def test_reader_that_goes_away_is_no_traceback() -> None:
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.count("\n") == 1
     assert done.stderr == ""
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a device of Linux")
+def test_standard_output_on_a_full_disk() -> None:
+    """A message, not a traceback, and no second complaint when Python ends."""
+    code = "import sys\nfrom gpusearch.cli.main import main\nsys.argv = ['gpusearch', '--help']\nmain()"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "gpusearch: error: cannot write (No space left on device)\n")

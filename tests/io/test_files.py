@@ -70,3 +70,11 @@ def test_pipes_are_not_read_twice(tmp_path: Path) -> None:
         check_rereadable("-")
     with pytest.raises(InputError, match=r"nothing: cannot read the file"):
         check_rereadable(tmp_path / "nothing")
+
+
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="a device of Linux")
+def test_a_full_disk_is_reported() -> None:
+    """At whatever time it is found out: here as the file is closed."""
+    with pytest.raises(InputError, match=r"/dev/full: cannot write the file \(No space left on device\)"):  # noqa: SIM117
+        with replaced("/dev/full") as stream:
+            stream.write(b"a")
