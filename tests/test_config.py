@@ -65,7 +65,7 @@ def configs(draw: st.DrawFn) -> Config:
         else {},
         search=SearchConfig(
             chains=draw(st.integers(1, 10**6)),
-            steps=draw(st.none() | st.integers(0, 2**40 - 1)),
+            steps=draw(st.none() | st.integers(0, 2**63 - 1)),
             seed=draw(st.integers(0, 2**63 - 1)),
             operations=OperationsConfig(change=draw(st.floats(0.1, 10)), swap_decay=draw(st.floats(0, 0.99))),
         ),

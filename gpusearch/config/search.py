@@ -12,9 +12,9 @@ from gpusearch.config.group import FilePath, Group
 Share = Annotated[float, Field(ge=0)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
 
-# Counts and scores are int64 in the search: with these bounds their shares for units do not overflow.
+# Counts and scores are int64 in the search.
 MOST_CHAINS = 2**31
-MOST_STEPS = 2**40
+MOST_STEPS = 2**63
 MOST_STEPS_PER_WORD = 2.0**32
 LARGEST_SCORE = 2.0**23
 

@@ -58,8 +58,9 @@ def make_limits(batch: Batch, config: SearchConfig, *, trace: bool = False) -> L
     of_document = np.bincount(batch.units.document, weights=words, minlength=1).astype(np.int64)
     document_words = of_document[batch.units.document]
 
-    def shared(whole: NDArray[np.int64] | int) -> NDArray[np.int64]:
-        return -(-whole * words // np.maximum(document_words, 1))
+    def shared(whole: int) -> NDArray[np.int64]:
+        pairs = zip(words.tolist(), document_words.tolist(), strict=True)
+        return np.array([-(-whole * part // (total or 1)) for part, total in pairs], np.int64)  # no int64 on the way
 
     if config.steps is not None:
         steps = shared(config.steps)
