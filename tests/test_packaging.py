@@ -52,7 +52,13 @@ def test_every_requirement_is_pinned(project: dict[str, Any], repository: Path) 
             assert re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.]+", line), line
             pins[canonical(line)] = line.partition("==")[2]
     extras = project["project"]["optional-dependencies"]
-    pending = [*project["project"]["dependencies"], *extras["dev"], *extras["cuda"], *extras["kenlm"]]
+    pending = [
+        *project["project"]["dependencies"],
+        *extras["dev"],
+        *extras["cuda"],
+        *extras["kenlm"],
+        *extras["figures"],
+    ]
     seen = set()
     while pending:
         name = canonical(pending.pop())
