@@ -8,6 +8,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip
 INSTALLED := $(VENV)/.installed
+# Processes that share the tests, file by file; 0: all in one.
+JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest -q -n $(JOBS) --dist loadfile --durations=20
 
 .PHONY: help setup kenlm test test-full lint types format demo constraints clean distclean
 
@@ -36,10 +39,10 @@ kenlm:  ## install kenlm, for language models with backend = "kenlm"
 	fi
 
 test: lint  ## lint, types and all tests, with a tenth of the repetitions
-	$(BIN)/python -m pytest -q
+	$(PYTEST)
 
 test-full: lint  ## every repetition and the slow tests; the result is kept in profiling/
-	$(BIN)/python -m pytest --full -q --durations=20 2>&1 | tee build/test_full.txt
+	$(PYTEST) --full 2>&1 | tee build/test_full.txt
 	$(BIN)/python profiling/keep_test_result.py build/test_full.txt profiling/test_full.txt
 
 lint: types  ## ruff (rules and format) and mypy
