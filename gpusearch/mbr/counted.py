@@ -1,0 +1,70 @@
+"""Pairs of texts compared by their n-grams: what BLEU and chrF have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gpusearch.mbr.grams import GramCounts, count_grams
+from gpusearch.mbr.products import Index, pack
+from gpusearch.mbr.utility import Statistics
+
+
+class GramPairs:
+    """N texts with their n-grams of K orders.
+
+    Statistics are (n-grams of the hypothesis [K, H, 1], of the reference [K, 1, R], matches [K, H, R]).
+
+    Args:
+        groups: texts as symbols, and how many orders of them; several for metrics of characters and words.
+        device: where products are computed.
+        both_sides: n-grams of a hypothesis count only where the reference has any of their order, [K, H, R] then.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[tuple[Sequence[NDArray[np.int64]], int]],
+        device: torch.device | str,
+        *,
+        both_sides: bool = False,
+    ) -> None:
+        self._counts = [counts for sequences, orders in groups for counts in count_grams(sequences, orders)]
+        self._columns = [pack(counts) for counts in self._counts]
+        self._totals = np.stack([counts.totals for counts in self._counts]).astype(np.float32)
+        self._device, self._both_sides = device, both_sides
+
+    def statistics(self, rows: Index, columns: Index) -> Statistics:
+        """See :class:`~gpusearch.mbr.utility.Pairs`; exact integers in float32."""
+        matches = torch.empty((len(self._columns), len(rows), len(columns)), device=self._device)
+        for order, one in enumerate(self._columns):
+            matches[order] = one.matches(rows, columns, self._device)
+        references = self._sums(columns)[:, None, :]
+        return self._hypotheses(rows, references), references, matches
+
+    def _hypotheses(self, rows: Index, references: torch.Tensor) -> torch.Tensor:
+        totals = self._sums(rows)[:, :, None]
+        return totals * (references > 0) if self._both_sides and not bool((references > 0).all()) else totals
+
+    def _sums(self, texts: Index) -> torch.Tensor:
+        return torch.from_numpy(self._totals[:, texts]).to(self._device)
+
+    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+        """Matches with expected counts (DeNero et al. 2009; Vamvas & Sennrich 2024), float64."""
+        share = weights / weights.sum()
+        matches = np.stack([_expected_matches(counts, share)[rows] for counts in self._counts])
+        references = torch.from_numpy((self._totals.astype(np.float64) @ share)[:, None, None]).to(self._device)
+        return (
+            self._hypotheses(rows, references).double(),
+            references,
+            torch.from_numpy(matches[:, :, None]).to(self._device),
+        )
+
+
+def _expected_matches(counts: GramCounts, share: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each text [N] with a text that has each n-gram as often as is expected."""
+    expected = np.bincount(counts.gram, share[counts.text] * counts.count, minlength=counts.grams)
+    clipped = np.minimum(counts.count, expected[counts.gram])
+    return np.bincount(counts.text, clipped, minlength=len(share)).astype(np.float64, copy=False)

@@ -1,0 +1,59 @@
+"""Several utilities as one: their weighted mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gpusearch.mbr.utility import Index, Pairs, Statistics, Utility
+
+
+class Ensemble:
+    """``sum of weight * utility / sum of weights``.
+
+    Args:
+        members: utilities with their weights.
+    """
+
+    def __init__(self, members: Sequence[tuple[Utility, float]]) -> None:
+        self._members = list(members)
+        self._widths: list[int] = []
+
+    @property
+    def signature(self) -> str:
+        """Those of the members, with their weights."""
+        return "+".join(f"{weight:g}*({utility.signature})" for utility, weight in self._members)
+
+    def prepare(self, texts: Sequence[str], segment: int) -> Pairs:
+        """See :class:`~gpusearch.mbr.utility.Utility`."""
+        return _Together([utility.prepare(texts, segment) for utility, _ in self._members], self._widths)
+
+    def score(self, statistics: Statistics) -> torch.Tensor:
+        """Weighted mean."""
+        start, total = 0, torch.zeros((), dtype=torch.float64)
+        for (utility, weight), width in zip(self._members, self._widths, strict=True):
+            total = total + weight * utility.score(statistics[start : start + width]).cpu()
+            start += width
+        return total / sum(weight for _, weight in self._members)
+
+
+class _Together:
+    """Statistics of all members, one behind the other; how many each has is put into `widths`."""
+
+    def __init__(self, members: Sequence[Pairs], widths: list[int]) -> None:
+        self._members, self._widths = members, widths
+
+    def statistics(self, rows: Index, columns: Index) -> Statistics:
+        """See :class:`~gpusearch.mbr.utility.Pairs`."""
+        return self._joined([member.statistics(rows, columns) for member in self._members])
+
+    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+        """See :class:`~gpusearch.mbr.utility.Pairs`."""
+        return self._joined([member.expected(rows, weights) for member in self._members])
+
+    def _joined(self, parts: Sequence[Statistics]) -> Statistics:
+        self._widths[:] = [len(part) for part in parts]
+        return tuple(values for part in parts for values in part)

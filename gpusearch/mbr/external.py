@@ -1,0 +1,102 @@
+"""Utilities that another program has computed, read from a file.
+
+As TSV: ``segment  hypothesis  reference  score``, or ``segment  hypothesis  score`` for scores that look at no
+reference, such as quality estimation. As npz what ``--save-matrix`` writes: for segment s the arrays ``s.texts`` [N]
+and ``s.utilities`` [N, N]. Segments count from 0; more is better.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from gpusearch.errors import InputError
+from gpusearch.io.files import read_lines
+from gpusearch.mbr.averaged import AveragedPairs, averaged
+from gpusearch.mbr.utility import Index, Statistics
+
+_Scores = dict[tuple[int, str, str | None], float]
+
+
+class ExternalUtility:
+    """Scores of a file.
+
+    Raises:
+        InputError: a file that cannot be read, a line that is none, a score that is no number.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
+        self.signature = f"file:{self._path.name}"
+        self._scores = _read_npz(self._path) if self._path.suffix == ".npz" else _read_tsv(self._path)
+
+    def prepare(self, texts: Sequence[str], segment: int) -> AveragedPairs:
+        """See :class:`~gpusearch.mbr.utility.Utility`."""
+
+        def matrix(rows: Index, columns: Index) -> NDArray[np.float64]:
+            return np.array(
+                [[self._score(segment, texts[row], texts[column]) for column in columns] for row in rows]
+            ).reshape(len(rows), len(columns))
+
+        return AveragedPairs(self.signature, matrix)
+
+    def _score(self, segment: int, hypothesis: str, reference: str) -> float:
+        for key in ((segment, hypothesis, reference), (segment, hypothesis, None)):
+            if key in self._scores:
+                return self._scores[key]
+        raise InputError(
+            f"no score of segment {segment}",
+            path=self._path,
+            found=f"the hypothesis {hypothesis[:60]!r} with the reference {reference[:60]!r}",
+            expected="a score for every pair",
+        )
+
+    def score(self, statistics: Statistics) -> torch.Tensor:
+        """Mean of the segments."""
+        return averaged(statistics)
+
+
+def _read_tsv(path: Path) -> _Scores:
+    scores: _Scores = {}
+    for number, line in enumerate(read_lines(path), 1):
+        fields = line.split("\t")
+        try:
+            if not 3 <= len(fields) <= 4:
+                raise ValueError(f"{len(fields)} fields")
+            value = float(fields[-1])
+            if not np.isfinite(value):
+                raise ValueError("no finite score")
+            scores[int(fields[0]), fields[1], fields[2] if len(fields) == 4 else None] = value
+        except ValueError as error:
+            raise InputError(
+                f"not a line of scores ({error})",
+                path=path,
+                line=number,
+                found=repr(line[:60]),
+                expected="segment, hypothesis, reference (or none), score; tabs between them",
+            ) from None
+    return scores
+
+
+def _read_npz(path: Path) -> _Scores:
+    scores: _Scores = {}
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            for name in arrays.files:
+                segment, _, kind = name.partition(".")
+                if kind != "utilities":
+                    continue
+                texts, values = arrays[f"{segment}.texts"].tolist(), arrays[name]
+                for hypothesis, row in zip(texts, values.tolist(), strict=True):
+                    for reference, value in zip(texts, row, strict=True):
+                        scores[int(segment), hypothesis, reference] = value
+    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise InputError(
+            f"not a file of utilities ({error})", path=path, expected="what --save-matrix writes"
+        ) from None
+    return scores

@@ -1,0 +1,54 @@
+"""What a utility is: statistics of pairs of texts, which add up, and a score of their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+Index = NDArray[np.int64]
+Statistics = tuple[torch.Tensor, ...]
+"""Tensors [K, H or 1, R or 1], K different ones for each: of H hypotheses and R references. Those of several segments
+are added up element by element, as is done with the segments of a corpus."""
+
+
+class Pairs(Protocol):
+    """The texts of one segment, made ready to be compared with each other."""
+
+    def statistics(self, rows: Index, columns: Index) -> Statistics:
+        """Of texts `rows` [H] as hypotheses and texts `columns` [R] as references."""
+
+    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+        """Of texts `rows` [H] and one reference (R = 1) that has the expected counts of all texts under `weights` [N].
+
+        Raises:
+            InputError: the utility knows no counts.
+        """
+
+
+class Utility(Protocol):
+    """How good a text is where another one is right; more is better."""
+
+    @property
+    def signature(self) -> str:
+        """Name and all settings, without ``|``."""
+
+    def prepare(self, texts: Sequence[str], segment: int) -> Pairs:
+        """Make the N different texts of a segment ready; `segment` is its number in the input, from 0."""
+
+    def score(self, statistics: Statistics) -> torch.Tensor:
+        """Utilities, float64 [H, R]."""
+
+
+def add(first: Statistics, second: Statistics) -> Statistics:
+    """The statistics of two segments together."""
+    return tuple(one + other for one, other in zip(first, second, strict=True))
+
+
+def reciprocal(values: torch.Tensor) -> torch.Tensor:
+    """1 / x in float64; 0 for 0."""
+    values = values.double()
+    return torch.where(values > 0, 1 / values.clamp_min(torch.finfo(torch.float64).tiny), 0.0)
