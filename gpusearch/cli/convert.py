@@ -33,8 +33,11 @@ def command(
     from gpusearch.config.foreign.moses import read_moses
     from gpusearch.config.foreign.write_docent import to_docent
     from gpusearch.config.foreign.write_moses import to_moses
+    from gpusearch.errors import InputError
     from gpusearch.io.files import replaced
 
+    if str(source) == "-":
+        raise InputError("no configuration on standard input", expected="a file, for its paths are relative to it")
     form = _recognise(source)
     if form == Form.MOSES:
         config = read_moses(source, ignore=ignore)
@@ -56,11 +59,11 @@ def command(
 
 
 def _recognise(path: Path) -> Form:
-    """What a file is: XML begins with ``<``; TOML has ``[[phrase_table]]``, which no `moses.ini` has."""
+    """What a file is: XML begins with ``<``; TOML is called so or has ``[[phrase_table]]``, as no `moses.ini` has."""
     from gpusearch.io.files import read_lines
 
     lines = [line.strip() for line in read_lines(path)]
     text = next((line for line in lines if line and not line.startswith("#")), "")
     if text.startswith("<"):
         return Form.DOCENT
-    return Form.TOML if any(line.startswith("[[") for line in lines) else Form.MOSES
+    return Form.TOML if path.suffix == ".toml" or any(line.startswith("[[") for line in lines) else Form.MOSES

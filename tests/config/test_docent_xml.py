@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 from gpusearch.cli.main import run
 from gpusearch.config import load_config
@@ -85,6 +86,10 @@ def test_there_and_back(tmp_path: Path) -> None:
         ('<weight model="w">-0.5</weight>', "", r"docent\.xml:16: no weight of w"),
         (">lm</p>", '>lm</p><p name="annotation-level">1</p>', r"docent\.xml:18: ngram-model has no annotation-level"),
         (">1e30<", ">much<", r"docent\.xml:22: 'much' is no number"),
+        (">1000<", ">inf<", r"docent\.xml:10: 'inf' is no number"),
+        ('score="1">1e30', 'score="nan">1e30', r"docent\.xml:22: 'nan' is no number"),
+        ("<random>4711", "<random>-", "docent.xml: '-' is no number"),
+        ('type="oov-penalty"', 'type="word-penalty"', r"docent\.xml:17: a second word-penalty \(oov\)"),
         ("</docent>", "", "not well-formed XML"),
     ],
 )
@@ -93,6 +98,30 @@ def test_what_is_not_there_is_named_with_its_line(old: str, new: str, message: s
     path = written(tmp_path, DOCENT.replace(old, new, 1))
     with pytest.raises(InputError, match=message):
         read_docent(path)
+
+
+def test_what_docent_asks_for_is_written(tmp_path: Path) -> None:
+    """Sections in its order, what its models and operations need, two weights of the distortion model."""
+    path = tmp_path / "model.toml"
+    path.write_text(
+        '[[phrase_table]]\npath = "a"\nweights = [1.0, 0.1]\n[search.operations]\nmove = 1.0\npermute = 1.0\n'
+    )
+    root = etree.fromstring(to_docent(load_config(path)))
+    assert [child.tag for child in root] == ["random", "state-generator", "search", "models", "weights"]
+    given = {model.get("type"): {p.get("name") for p in model} for model in root.iterfind("models/model")}
+    # Docent's own filter-score-index is 2, which a table of two scores does not have.
+    assert given["phrase-table"] == {"file", "nscores", "filter-score-index"}
+    assert [weight.text for weight in root.iterfind("weights/weight[@model='Distortion']")] == ["0.3", "1e30"]
+    operations = {one.get("type"): {p.get("name") for p in one} for one in root.iterfind("state-generator/operation")}
+    assert operations == {
+        "change-phrase-translation": set(),
+        "swap-phrases": {"swap-distance-decay"},
+        "resegment": {"phrase-resegmentation-decay"},
+        "permute-phrases": {"phrase-permutation-decay"},
+        "move-phrases": {"block-size-decay", "right-move-preference", "right-distance-decay", "left-distance-decay"},
+    }
+    search = {p.get("name"): p.text for p in root.iterfind("search/p")}
+    assert search == {"max-steps": "100000", "schedule": "hill-climbing", "hill-climbing:max-rejected": "100000000"}
 
 
 def test_what_docent_lacks_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -139,7 +139,11 @@ def test_the_old_format_says_the_same(tmp_path: Path) -> None:
     [
         (("[stack]\n100", "[mbr]\n1"), 9, r"nothing like \[mbr\]"),
         (("[stack]\n100", "[foo-bar]"), 9, r"nothing like \[foo-bar\]"),
+        (("[stack]\n100", "[weight-overwrite]\nLM0= 1"), 9, r"nothing like \[weight-overwrite\]"),
         (("0 T 0\n", "0 G 0\n"), 5, "no generation steps"),
+        (("1 T 1\n", ""), 4, "no translation step of TranslationModel1"),
+        (("1 T 1\n", "1 T 1\n2 T 2\n"), 7, "a translation step of table 2, of 2"),
+        (("LM0= 0.3\n", "LM0= 0.3\nLM0= 0.3\n"), 30, "weights of LM0 once more"),
         (("1 T 1\n", "0 T 1\n"), 6, "no second translation step"),
         (("KENLM name=LM0", "NeuralLM name=LM0"), 19, "no feature NeuralLM"),
         (("lazyken=0", "oov-feature=1"), 19, "oov-feature=1"),
@@ -185,7 +189,15 @@ def test_missing_weights_are_1_as_in_moses_and_said(tmp_path: Path, caplog: pyte
         ("[feature]\nDistortion\n[ttable-file]\n0 0 0 1 a\n", "moses.ini:3: sections of the old and of the new format"),
         ("0 T 0\n", "moses.ini:1: a value before the first section"),
         ("[feature\n", r"moses.ini:1: not a section; found \[feature"),
-        ("[feature]\nDistortion\n[weight]\nDistortion0= x\n", "moses.ini:4: Distortion0= x are no weights"),
+        ("[feature]\nDistortion\n[weight]\nDistortion0= x\n", "moses.ini:4: 'x' is no number"),
+        ("[feature]\nDistortion\n[weight]\nDistortion0 = 1\n", "moses.ini:4: Distortion0 = 1 are no weights"),
+        ("[feature]\nDistortion\n[weight]\nDistortion0=\n", "moses.ini:2: Distortion0 has 0 weights, not one"),
+        ("[feature]\nDistortion\n[weight]\nDistortion0= 1e400\n", "moses.ini:4: '1e400' is no number"),
+        ("[distortion-limit]\n1e400\n", "moses.ini:2: '1e400' is no number"),
+        ("[ttable-file]\n0 0 0 1 b\n[weight-t]\nx\n", "moses.ini:4: 'x' is no number"),
+        ("[ttable-file]\n0 0 0 1 b\n[weight-t]\n1\n2\n", r"moses.ini:5: \[weight-t\] has 1 weights more"),
+        ("[ttable-file]\n0 0 0 1 b\n[weight-t]\n1\n[ttable-limit]\nx\n", "moses.ini:6: 'x' is no number"),
+        ("[feature]\nLexicalReordering type=msd-f default-scores=1,x,1 num-features=3\n", "'x' is no num"),
         ("[ttable-file]\n1 0 0 x b\n[weight-t]\n1\n", "moses.ini:2: only text tables"),
         ("[ttable-file]\n0 0 0 1 b\n[distortion-file]\n0-0 msd-f x c\n", "moses.ini:4: "),
         ("", "no phrase table"),
@@ -275,6 +287,47 @@ def configs(draw: st.DrawFn) -> Config:
 def test_what_is_written_for_moses_is_read_back(tmp_path_factory: pytest.TempPathFactory, config: Config) -> None:
     path = written(tmp_path_factory.getbasetemp(), to_moses(config))
     assert read_moses(path) == config
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("[text]\nmark_unknown = true\nunknown_prefix = '#'\n", "no value of a moses.ini can have #"),
+        ("[text]\nxml_input = 'exclusive'\nxml_brackets = ['[', ']']\n", "no value of a moses.ini"),
+        ("[[language_model]]\nname = 'Distortion0'\npath = 'x'\nweight = 1.0\n", "the name of another feature"),
+        ("[[language_model]]\npath = 'a#b'\nweight = 1.0\n", "no path with #"),
+    ],
+)
+def test_what_a_moses_ini_cannot_hold_is_an_error(change: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.toml"
+    path.write_text('[[phrase_table]]\npath = "a"\nweights = [1.0]\n' + change)
+    with pytest.raises(InputError, match=message):
+        to_moses(load_config(path))
+
+
+def test_only_mapped_tables_are_kept(tmp_path: Path) -> None:
+    config = read_moses(written(tmp_path, NEW.replace("0 T 0\n", "")), ignore=True)
+    assert [table.name for table in config.phrase_table] == ["TranslationModel1"]
+
+
+def test_a_configuration_has_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["convert", "-"]) == 2
+    assert "no configuration on standard input" in capsys.readouterr().err
+
+
+def test_the_parity_configuration_is_written_line_for_line(parity: Path, tmp_path: Path) -> None:
+    """But for absolute paths and the beam's limits, Moses' own file comes back, features and weights in its order."""
+    for folder, name in ((NEWSTEST, "moses.nolr.ini"), (NEWSTEST, "moses.ini"), (LAWS, "moses.tuned.ini")):
+        target = tmp_path / name
+        assert run(["convert", str(parity / folder / name), "--to", "moses.ini", "-o", str(target)]) == 0
+        ours = [line for line in target.read_text().replace(f"{parity / folder}/", "").split("\n") if line]
+        for section, value in (("[stack]", "200"), ("[beam-threshold]", "1e-05")):
+            assert ours[ours.index(section) + 1] == value
+            del ours[ours.index(section) : ours.index(section) + 2]
+        moses = [line for line in (parity / folder / name).read_text().split("\n") if line]
+        if "[stack]" in moses:
+            del moses[moses.index("[stack]") : moses.index("[stack]") + 2]
+        assert ours == moses
 
 
 def test_what_moses_lacks_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,11 +66,7 @@ def _parameters(element: Any) -> dict[str, str]:
 
 
 def _number(written: str, line: int | None, findings: Findings) -> float:
-    try:
-        return float(written)
-    except ValueError:
-        findings.lack(line, f"{written!r} is no number")
-        return 0.0
+    return findings.number(written, line) or 0.0
 
 
 def _weights(root: Any, findings: Findings) -> dict[str, dict[int, float]]:
@@ -129,6 +125,11 @@ def _read_model(
     known: set[str] = set()
     if 0 not in mine:
         findings.lack(line, f"no weight of {name}")
+    kinds = [other.get("type") for other in model.itersiblings("model", preceding=True)]
+    if kind in kinds and kind != "ngram-model":
+        # Docent sums over all of a kind; phrase pairs come from its first table, with the scores of the others.
+        findings.lack(line, f"a second {kind} ({name})")
+        return
     if kind in PLAIN:
         data["weights"][PLAIN[kind]] = mine.get(0, 0.0)
     elif kind == "geometric-distortion-model":
@@ -147,6 +148,8 @@ def _read_model(
         # filter-limit is read by Docent and never applied; the others bound what is looked up, or are for bookkeeping.
         known = {"file", "nscores", "max-phrase-length", "filter-limit", "filter-score-index", "load-alignments"}
         path = found_file(given.get("file", ""), folder)
+        if "max-phrase-length" in given:
+            findings.note(line, f"phrases longer than {given['max-phrase-length']} words are options, too")
         if path.is_dir() or path.suffix == ".minphr" or not path.exists():
             findings.note(
                 line, f"{path} is no text table that is there: put the table that it was made from in its place"

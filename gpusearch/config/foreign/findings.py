@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +36,15 @@ class Findings:
     def note(self, line: int | None, what: str) -> None:
         """Something that a user should know, but that is no fault."""
         logger.warning("%s", InputError(what, path=self.path, line=line))
+
+    def number(self, written: str, line: int | None) -> float | None:
+        """A finite number; None, and something that is lacking, where a text is none."""
+        if re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", written, re.ASCII) is not None:
+            value = float(written)
+            if math.isfinite(value):
+                return value
+        self.lack(line, f"{written!r} is no number")
+        return None
 
     def conclude(self) -> None:
         """Raise for what is lacking, or with `ignore` say it.
@@ -67,6 +78,11 @@ def validated(data: Mapping[str, Any], path: str | Path) -> Config:
         return Config.model_validate(data)
     except ValidationError as error:
         raise explain(error, "", path, {}) from None
+
+
+def shortest(value: float) -> str:
+    """The shortest text that is read as the same number."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
 
 
 def found_file(written: str, folder: Path) -> Path:

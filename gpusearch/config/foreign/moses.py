@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +65,7 @@ def read_moses(path: str | Path, *, ignore: bool = False) -> Config:
     else:
         _from_features(ini, groups, folder, findings)
     _check_factors(ini, findings)
+    _keep_mapped_tables(ini, groups, findings)
     _read_settings(ini, handled, search, text, findings)
     if not groups.phrase_table:
         findings.lack(None, "no phrase table")
@@ -89,11 +89,13 @@ def _from_features(ini: MosesIni, groups: Groups, folder: Path, findings: Findin
     features = read_features(ini.lines("feature"), findings)
     weights: dict[str, list[float]] = {}
     for line in ini.lines("weight"):
-        name, *numbers = line.words
-        if not name.endswith("=") or not all(_is_number(number) for number in numbers):
+        name, *written = line.words
+        if not name.endswith("="):
             findings.lack(line.number, f"{line} are no weights: expected Name= number ...")
             continue
-        weights[name[:-1]] = [float(number) for number in numbers]
+        if name[:-1] in weights:
+            findings.lack(line.number, f"weights of {name[:-1]} once more")
+        weights[name[:-1]] = [findings.number(word, line.number) or 0.0 for word in written]
         if name[:-1] not in [feature.name for feature in features]:
             findings.lack(line.number, f"no feature is called {name[:-1]}")
     for feature in features:
@@ -112,6 +114,21 @@ def _check_factors(ini: MosesIni, findings: Findings) -> None:
         elif step[0] in paths:
             findings.lack(line.number, f"no second translation step of one path (mapping {line})")
         paths.add(step[0])
+
+
+def _keep_mapped_tables(ini: MosesIni, groups: Groups, findings: Findings) -> None:
+    """Moses looks phrases up only in tables that a translation step names, by their place among the tables."""
+    steps = {line.words[-1]: line.number for line in ini.lines("mapping") if line.words[-2:-1] == ("T",)}
+    places = [str(place) for place in range(len(groups.phrase_table))]
+    for place, number in steps.items():
+        if place not in places:
+            findings.lack(number, f"a translation step of table {place}, of {len(places)} (they count from 0)")
+    if not steps:
+        return
+    for place, table in zip(places, groups.phrase_table, strict=True):
+        if place not in steps:
+            findings.lack(ini.line_of("mapping"), f"no translation step of {table['name']}, which is not used then")
+    groups.phrase_table = [table for place, table in zip(places, groups.phrase_table, strict=True) if place in steps]
 
 
 def _read_settings(
@@ -157,11 +174,8 @@ def _read_settings(
 
 
 def _number(lines: list[Line], begin: int, section: str, findings: Findings) -> float:
-    if len(lines) == 1 and len(lines[0].words) == 1 and _is_number(lines[0].words[0]):
-        return float(lines[0].words[0])
+    if len(lines) == 1 and len(lines[0].words) == 1:
+        value = findings.number(lines[0].words[0], lines[0].number)
+        return 1.0 if value is None else value
     findings.lack(lines[0].number if lines else begin, f"[{section}] is to have one number")
     return 1.0
-
-
-def _is_number(written: str) -> bool:
-    return re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", written) is not None

@@ -143,7 +143,7 @@ def _one_weight(feature: Feature, weights: list[float] | None, findings: Finding
         return 1.0
     if len(weights) != 1:
         findings.lack(feature.line, f"{feature.name} has {len(weights)} weights, not one")
-    return weights[0]
+    return weights[0] if weights else 1.0
 
 
 def _add_plain(groups: Groups, feature: Feature, weights: list[float] | None, findings: Findings) -> None:
@@ -189,7 +189,8 @@ def _add_reordering(
         "weights": _weights(feature, weights, findings),
     }
     if "default-scores" in feature.values:
-        group["default_scores"] = tuple(float(number) for number in feature.values["default-scores"].split(","))
+        scores = [findings.number(score, feature.line) for score in feature.values["default-scores"].split(",")]
+        group["default_scores"] = () if None in scores else tuple(scores)
     groups.reordering_model.append(group)
 
 

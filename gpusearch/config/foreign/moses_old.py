@@ -9,7 +9,7 @@ from gpusearch.config.foreign.moses_features import Feature, Groups, add_feature
 from gpusearch.errors import InputError
 from gpusearch.io.moses_ini import Line, MosesIni
 
-_MODELS = ("ttable-file", "lmodel-file", "distortion-file", "generation-file", "weight-file")
+_MODELS = ("ttable-file", "lmodel-file", "distortion-file", "generation-file")
 _LONG = {"weight-l": "weight-lm", "weight-t": "weight-translation", "weight-d": "weight-distortion"}
 _LONG |= {"weight-w": "weight-word-penalty", "weight-u": "weight-unknown-word"}
 _SHORT = {"l": "weight-l", "tm": "weight-t", "d": "weight-d", "w": "weight-w", "u": "weight-u", "lm": "weight-l"}
@@ -23,7 +23,7 @@ def is_old(ini: MosesIni) -> bool:
     Raises:
         InputError: it mixes both, which Moses refuses, too.
     """
-    old = [name for name in ini.sections if name in _MODELS or name.startswith("weight-")]
+    old = [name for name in ini.sections if name in _MODELS or name in _LONG or name in _LONG.values()]
     if old and ("feature" in ini.sections or "weight" in ini.sections):
         raise InputError(
             "sections of the old and of the new format", path=ini.path, line=ini.line_of(old[0]), found=f"[{old[0]}]"
@@ -38,8 +38,8 @@ def from_old_sections(ini: MosesIni, groups: Groups, folder: Path, findings: Fin
     for name in ("weight-l", "weight-t", "weight-d", "weight-w", "weight-u"):
         names = [name, _LONG[name], *(short for short, long in _SHORT.items() if long == name)]
         read |= set(names)
-        weights[name] = [float(word) for line in ini.lines(*names) for word in line.words]
-    limits = [int(word) for line in ini.lines("ttable-limit") for word in line.words]
+        weights[name] = _numbers(ini.lines(*names), findings)
+    limits = [int(number) for number in _numbers(ini.lines("ttable-limit"), findings)]
     _tables(ini, groups, weights["weight-t"], limits, folder, findings)
     for place, line in enumerate(ini.lines("lmodel-file")):
         if len(line.words) != 4 or line.words[0] not in _LANGUAGE_MODELS:
@@ -65,6 +65,12 @@ def from_old_sections(ini: MosesIni, groups: Groups, folder: Path, findings: Fin
         values = {"type": kind, "num-features": scores, "path": path}
         feature = Feature("LexicalReordering", f"LexicalReordering{place}", line.number, values)
         add_feature(groups, feature, _take(rest, int(scores)), folder, findings)
+    left = {"weight-t": weights["weight-t"], "weight-l": weights["weight-l"], "weight-d": rest}
+    left |= {name: weights[name][1:] for name in ("weight-w", "weight-u")}
+    for name, numbers in left.items():
+        if numbers:
+            lines = ini.lines(name, _LONG[name], *(short for short, long in _SHORT.items() if long == name))
+            findings.lack(lines[-1].number, f"[{name}] has {len(numbers)} weights more than its features take")
     return read
 
 
@@ -83,6 +89,10 @@ def _tables(
         values["table-limit"] = str(limit)
         feature = Feature("PhraseDictionaryMemory", f"TranslationModel{place}", line.number, values)
         add_feature(groups, feature, _take(weights, int(scores)), folder, findings)
+
+
+def _numbers(lines: list[Line], findings: Findings) -> list[float]:
+    return [findings.number(word, line.number) or 0.0 for line in lines for word in line.words]
 
 
 def _take(weights: list[float], count: int) -> list[float] | None:

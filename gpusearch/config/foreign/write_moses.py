@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from gpusearch.config.foreign.findings import Findings
+from gpusearch.config.foreign.findings import Findings, shortest
 from gpusearch.config.models import Config
 
 _UNKNOWN = 100.0
 """What an unknown word costs in Moses, where the weight is 1: ln 0, floored."""
+_PLAIN = ("UnknownWordPenalty0", "WordPenalty0", "PhrasePenalty0", "Distortion0")
+_UNREADABLE = re.compile(r"[#\s\0]")
 
 
 def to_moses(config: Config, *, path: str | Path = "model.toml", ignore: bool = False) -> str:
@@ -43,7 +46,7 @@ def to_moses(config: Config, *, path: str | Path = "model.toml", ignore: bool = 
             f"input-factor=0 output-factor=0 path={_written(reordering.path)}"
         )
         if reordering.default_scores:
-            features[-1] += f" default-scores={','.join(f'{score:.9g}' for score in reordering.default_scores)}"
+            features[-1] += f" default-scores={','.join(map(shortest, reordering.default_scores))}"
         weights.append((reordering.name, reordering.weights))
     features.append("Distortion")
     weights.append(("Distortion0", [config.weights.distortion]))
@@ -58,14 +61,14 @@ def to_moses(config: Config, *, path: str | Path = "model.toml", ignore: bool = 
         ("distortion-limit", [str(config.search.distortion_limit)]),
         *_search(config),
         ("feature", features),
-        ("weight", [f"{name}= {' '.join(f'{number:.15g}' for number in numbers)}" for name, numbers in weights]),
+        ("weight", [f"{name}= {' '.join(map(shortest, numbers))}" for name, numbers in weights]),
     ]
     return "\n".join("\n".join((f"[{name}]", *lines, "")) for name, lines in sections)
 
 
 def _search(config: Config) -> list[tuple[str, list[str]]]:
     beam, text = config.search.beam, config.text
-    sections = [("stack", [str(beam.stack_size)]), ("beam-threshold", [f"{beam.beam_threshold:.9g}"])]
+    sections = [("stack", [str(beam.stack_size)]), ("beam-threshold", [shortest(beam.beam_threshold)])]
     if beam.pop_limit:
         sections += [("search-algorithm", ["1"]), ("cube-pruning-pop-limit", [str(beam.pop_limit)])]
     if text.xml_input != "none":
@@ -87,14 +90,24 @@ def _check(config: Config, findings: Findings) -> None:
         findings.lack(None, "Moses always counts the first jump (search.first_jump = false)")
     if config.search.compat != "none":
         findings.note(None, f'search.compat = "{config.search.compat}" is about the search by chains')
-    paths = [table.path for table in config.phrase_table] + [model.path for model in config.language_model]
-    for path in (*paths, *(model.path for model in config.reordering_model)):
-        if "#" in str(path.absolute()) or " " in str(path.absolute()):
+    named = [(table.name, table.path) for table in config.phrase_table]
+    named += [(model.name, model.path) for model in config.language_model]
+    named += [(model.name, model.path) for model in config.reordering_model]
+    for name, path in named:
+        if _UNREADABLE.search(_written(path)):
             findings.lack(None, f"Moses reads no path with # or a blank: {path.absolute()}")
+        if name in _PLAIN:
+            findings.lack(None, f"{name} is the name of another feature in Moses")
+    words: tuple[str, ...] = config.text.xml_brackets if config.text.xml_input != "none" else ()
+    words += (config.text.unknown_prefix, config.text.unknown_suffix) if config.text.mark_unknown else ()
+    for word in words:
+        if _UNREADABLE.search(word) or word.startswith("["):
+            findings.lack(None, f"no value of a moses.ini can have #, a blank, or [ at its beginning: {word!r}")
     for reordering in config.reordering_model:
         if reordering.type.endswith("bidirectional-fe-collapseff") or "bidirectional-f-collapseff" in reordering.type:
             findings.note(None, f"Moses reads the forward scores of {reordering.name} from other columns")
-    if config.text.tokenizer != "none" or config.text.truecase or config.text.unescape:
+    text = config.text
+    if text.tokenizer != "none" or text.truecase or text.lowercase or text.unescape:
         findings.note(None, "Moses takes and gives text that is tokenised, cased and escaped as the tables are")
 
 
