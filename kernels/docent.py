@@ -10,7 +10,7 @@ What Docent does in error is not repeated: linearising sorts the whole block (th
 out of order, and the result is put beside its place).
 """
 
-from gpusearch.kernels.operations import draw_operation, draw_sentence, keep, linearise_block, phrase, trim
+from gpusearch.kernels.operations import draw_operation, keep, linearise_block, phrase, trim
 from gpusearch.kernels.options import cover, put, span_row, start_of, stop_of
 from gpusearch.kernels.philox import next_word, uniform
 from gpusearch.kernels.records import (
@@ -32,6 +32,9 @@ from gpusearch.kernels.records import (
     SWAP,
     SWAP_DISTANCE,
     UNIT_FIRST_SENTENCE,
+    UNIT_FIRST_WORD,
+    UNIT_SENTENCES,
+    UNIT_WORDS,
 )
 from gpusearch.kernels.target import optional, shared
 
@@ -60,6 +63,14 @@ def decides(docent, stage):
     In Docent's way a step without a proposal is: it ends the chain.
     """
     return stage in (ACCEPTED, EMPTY)
+
+
+@shared
+def draw_sentence(problem, random, unit):
+    """A sentence of a unit, counted within it, in proportion to its source words."""
+    if problem.unit[unit, UNIT_SENTENCES] == 1:
+        return 0
+    return problem.word[problem.unit[unit, UNIT_FIRST_WORD] + uniform(random, problem.unit[unit, UNIT_WORDS])] + 0
 
 
 @shared

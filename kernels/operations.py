@@ -28,9 +28,6 @@ from gpusearch.kernels.records import (
     SENTENCE_SLOT,
     SENTENCE_WORDS,
     SWAP_DISTANCE,
-    UNIT_FIRST_WORD,
-    UNIT_SENTENCES,
-    UNIT_WORDS,
 )
 from gpusearch.kernels.target import shared
 
@@ -48,14 +45,6 @@ def phrase(problem, state, lane, sentence, slot):
 def covered(problem, state, lane, sentence, slot):
     """The source words of the phrase in a slot, packed."""
     return state.covers[lane, problem.sentence[sentence, SENTENCE_SLOT] + slot] + 0
-
-
-@shared
-def draw_sentence(problem, random, unit):
-    """A sentence of a unit, counted within it, in proportion to its source words."""
-    if problem.unit[unit, UNIT_SENTENCES] == 1:
-        return 0
-    return problem.word[problem.unit[unit, UNIT_FIRST_WORD] + uniform(random, problem.unit[unit, UNIT_WORDS])] + 0
 
 
 @shared

@@ -24,17 +24,22 @@ def philox(counter0, counter1, counter2, counter3, key0, key1):
     return counter0, counter1, counter2, counter3
 
 
-# A random stream: its last eight words at most, how many were taken and made so far, and what they are made from.
+# A random stream: its last eight words at most, how many were taken and made so far, what they are made from, and the
+# visit that the step is part of (visits.py).
 BUFFER = 8
 TAKEN, MADE, STEP, CHAIN, KEY0, KEY1 = range(BUFFER, BUFFER + 6)
+VISIT_START, VISIT_BEGIN, VISIT_END, VISIT_WORD = range(BUFFER + 6, BUFFER + 10)
 
-# First blocks (fourth counter word) of the streams of one step: nothing else is random.
-PROPOSAL, INITIAL = 0, 1 << 20
+# First blocks (fourth counter word) of the streams of one step, and the block of a chain's visits: nothing else is
+# random.
+PROPOSAL, INITIAL, SENTENCE = 0, 1 << 20, 1 << 21
 
 
 @shared
 def open_stream(random, key0, key1, step, chain, purpose):
     """Begin the stream of random words that belongs to (key, step, chain, purpose)."""
+    if random[CHAIN] != chain or random[KEY0] != key0 or random[KEY1] != key1:
+        random[VISIT_END] = 0
     random[TAKEN] = purpose << 2
     random[MADE] = purpose << 2
     random[STEP] = step

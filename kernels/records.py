@@ -133,7 +133,8 @@ class Problem(NamedTuple):
 
 # Indices of Search.number.
 LONGEST, DISTORTION_LIMIT, DISTORTION_WEIGHT, FIRST_JUMP, MOSES_CHECK, VALUES, RESEGMENT_SWAP, RIGHT_MOVE = range(8)
-NUMBERS = 8
+LONGEST_VISIT = 8
+NUMBERS = 9
 # Operations, in the order of Search.operation and of the tallies.
 CHANGE, SWAP, RESEGMENT, PERMUTE, LINEARISE, MOVE, INSERTION, SPLIT_AND_SWAP = range(8)
 OPERATIONS = 8
@@ -167,8 +168,8 @@ class Search(NamedTuple):
 
     # int64[NUMBERS]: longest option in source words; distortion limit; distortion weight (2^-40 nat a position);
     # whether the first jump counts; whether Moses' second distortion check is made; option values K'; probability
-    # (2^-32) that
-    # two neighbours of a new segmentation change places; that a move goes to the right
+    # (2^-32) that two neighbours of a new segmentation change places; that a move goes to the right; most steps that a
+    # chain stays with a sentence
     number: Array
     # int64[OPERATIONS]: probabilities of the operations, summed, in 2^-32; the last is 2^32
     operation: Array
@@ -224,7 +225,7 @@ class Scratch(NamedTuple):
 
 
 # Words of a random stream (philox.py), and steps whose words are made together.
-RANDOM = 14
+RANDOM = 18
 AHEAD = 16
 
 

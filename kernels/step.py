@@ -6,7 +6,6 @@ from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import (
     change,
     draw_operation,
-    draw_sentence,
     insertion,
     linearise,
     move,
@@ -40,6 +39,7 @@ from gpusearch.kernels.records import (
     UNIT_SENTENCES,
 )
 from gpusearch.kernels.target import optional, shared
+from gpusearch.kernels.visits import visited_sentence
 
 
 @shared
@@ -62,7 +62,7 @@ def draw(problem, search, state, scratch, lane, step):
 
 def _draw_as_we_do(docent, problem, search, state, scratch, lane):
     unit = state.unit[lane]
-    local = draw_sentence(problem, scratch.random, unit)
+    local = visited_sentence(problem, search, scratch.random, unit)
     operation = draw_operation(search, scratch.random)
     sentence = problem.unit[unit, UNIT_FIRST_SENTENCE] + local
     phrases = state.length[lane, local]

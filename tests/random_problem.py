@@ -71,6 +71,7 @@ class PlainSettings:
     distortion_check: str = "jump"
     first_jump: bool = True
     compat: str = "none"
+    longest_visit: int = 4096
 
 
 def random_settings(seed: int) -> PlainSettings:
@@ -80,6 +81,7 @@ def random_settings(seed: int) -> PlainSettings:
         distortion_limit=int(rng.choice([-1, 0, 2, 4])),
         distortion_check=("jump", "moses")[rng.integers(2)],
         first_jump=bool(rng.integers(2)),
+        longest_visit=int(rng.choice([1, 2, 4096])),
     )
 
 

@@ -100,6 +100,12 @@ class SearchConfig(Group):
         0.5, gt=0, description="temperature of option_draw = score, in deviations of an option set's scores"
     )
     option_uniform: float = Field(0.1, ge=0, le=1, description="part of option_draw = score drawn uniformly")
+    longest_visit: int = Field(
+        4096,
+        ge=1,
+        lt=2**31,
+        description="most proposals in a row for one sentence where documents are the units; 1: each another sentence",
+    )
     compat: Literal["none", "docent"] = Field(
         "none", description="docent: draw proposals as Docent does, options uniformly, whole documents as units"
     )

@@ -15,6 +15,7 @@ from gpusearch.kernels.records import (
     LINEARISE_BLOCK,
     LONGEST,
     LONGEST_DRAW,
+    LONGEST_VISIT,
     MOSES_CHECK,
     MOVE_BLOCK,
     MOVE_DISTANCE,
@@ -57,6 +58,7 @@ def make_search(config: SearchConfig, *, longest: int, values: int, distortion_w
     number[VALUES] = values
     number[RESEGMENT_SWAP] = round(config.operations.resegment_swap * ONE)
     number[RIGHT_MOVE] = round(config.operations.move_right * ONE)
+    number[LONGEST_VISIT] = config.longest_visit
     docent = Docent(np.array([DOCENT_DRAWS])) if config.compat == "docent" else ()
     return Search(number, _operation(config.operations), _survival(config.operations), docent)
 

@@ -16,7 +16,7 @@ from gpusearch.kernels.target import exact
 from gpusearch.model.option_draw import draw_weights
 from gpusearch.search.settings import make_search
 from gpusearch.search.state import make_scratch, make_state
-from tests.draws import COUNT, FIRST, LOCAL, OPERATION, REPLACED, draw_steps
+from tests.draws import COUNT, FIRST, OPERATION, REPLACED, draw_steps
 from tests.random_language import random_language
 from tests.random_problem import PlainOperations, PlainSettings, random_problem
 from tests.statistical.chi_square import LEVEL, p_value
@@ -149,16 +149,6 @@ def test_options_of_the_wrong_draw_are_noticed() -> None:
     scene, other = Scene(1, "score"), Scene(1, "uniform")
     expected = OPERATIONS["change"](other.sentence, scene.now, OTHER)
     assert p_value(scene.draws(0), expected) < LEVEL
-
-
-def test_sentences_in_proportion_to_their_source_words() -> None:
-    words = (7, 1, 0, 4, 12)
-    problem, search, values = random_problem(5, random_language(0), sentences=words)
-    rows = _drawn_from_the_start(problem, search, values)
-    expected = {local: n / sum(words) for local, n in enumerate(words) if n}
-    assert p_value(Counter(rows[:, LOCAL].tolist()), expected) > LEVEL
-    wrong = expected | {0: expected[0] * 1.1, 4: expected[4] - 0.1 * expected[0]}
-    assert p_value(Counter(rows[:, LOCAL].tolist()), wrong) < LEVEL
 
 
 def test_operations_in_proportion_to_their_shares() -> None:
