@@ -9,7 +9,7 @@ or not; behind the last point of an alignment stands a blank.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,7 +101,12 @@ def read_n_best(path: str | Path) -> Iterator[NBestEntry]:
     Raises:
         InputError: a line that is no entry; names it.
     """
-    for number, line in enumerate(read_lines(path), 1):
+    yield from parse_n_best_lines(read_lines(path), path)
+
+
+def parse_n_best_lines(lines: Iterable[str], path: str | Path) -> Iterator[NBestEntry]:
+    """As :func:`read_n_best`, from lines that were read already; ``path`` is for the messages."""
+    for number, line in enumerate(lines, 1):
         try:
             yield parse_n_best(line)
         except ValueError as error:

@@ -30,7 +30,7 @@ class AveragedPairs:
         values = torch.from_numpy(np.ascontiguousarray(self._matrix(rows, columns), np.float64))
         return values[None], torch.ones((1, 1, 1), dtype=torch.float64)
 
-    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+    def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:
         """There are no counts whose expectation could be taken."""
         raise InputError(
             f"references cannot be aggregated for {self._name}", expected="BLEU or chrF", hint="select exact or prune"

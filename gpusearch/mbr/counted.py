@@ -51,11 +51,13 @@ class GramPairs:
     def _sums(self, texts: Index) -> torch.Tensor:
         return torch.from_numpy(self._totals[:, texts]).to(self._device)
 
-    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+    def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:
         """Matches with expected counts (DeNero et al. 2009; Vamvas & Sennrich 2024), float64."""
         share = weights / weights.sum()
-        matches = np.stack([_expected_matches(counts, share)[rows] for counts in self._counts])
-        references = torch.from_numpy((self._totals.astype(np.float64) @ share)[:, None, None]).to(self._device)
+        matches = np.stack([_expected_matches(counts, share, rows, left_out) for counts in self._counts])
+        totals = self._totals.astype(np.float64)
+        expected = ((totals @ share)[:, None] - left_out * totals[:, rows]) / (1 - left_out)
+        references = torch.from_numpy(expected[:, :, None]).to(self._device)
         return (
             self._hypotheses(rows, references).double(),
             references,
@@ -63,8 +65,15 @@ class GramPairs:
         )
 
 
-def _expected_matches(counts: GramCounts, share: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each text [N] with a text that has each n-gram as often as is expected."""
+def _expected_matches(
+    counts: GramCounts, share: NDArray[np.float64], rows: Index, left_out: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Of texts `rows` with a text that has each n-gram as often as is expected."""
     expected = np.bincount(counts.gram, share[counts.text] * counts.count, minlength=counts.grams)
-    clipped = np.minimum(counts.count, expected[counts.gram])
-    return np.bincount(counts.text, clipped, minlength=len(share)).astype(np.float64, copy=False)
+    own = np.zeros(len(share))
+    own[rows] = left_out
+    own = own[counts.text]
+    # What is left may come out a little below 0 by rounding.
+    others = np.maximum(0, expected[counts.gram] - own * counts.count) / (1 - own)
+    matches = np.bincount(counts.text, np.minimum(counts.count, others), minlength=len(share))
+    return matches[rows].astype(np.float64, copy=False)

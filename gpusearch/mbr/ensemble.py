@@ -50,9 +50,9 @@ class _Together:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""
         return self._joined([member.statistics(rows, columns) for member in self._members])
 
-    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+    def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""
-        return self._joined([member.expected(rows, weights) for member in self._members])
+        return self._joined([member.expected(rows, weights, left_out) for member in self._members])
 
     def _joined(self, parts: Sequence[Statistics]) -> Statistics:
         self._widths[:] = [len(part) for part in parts]

@@ -51,6 +51,6 @@ class _TerPairs:
         edits, length = torch.from_numpy(np.ascontiguousarray(counted.transpose(2, 0, 1)))
         return edits[None], length[None]
 
-    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+    def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:
         """There are no counts whose expectation could be taken."""
         raise InputError("references cannot be aggregated for TER", expected="BLEU or chrF")

@@ -21,8 +21,11 @@ class Pairs(Protocol):
     def statistics(self, rows: Index, columns: Index) -> Statistics:
         """Of texts `rows` [H] as hypotheses and texts `columns` [R] as references."""
 
-    def expected(self, rows: Index, weights: NDArray[np.float64]) -> Statistics:
+    def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:
         """Of texts `rows` [H] and one reference (R = 1) that has the expected counts of all texts under `weights` [N].
+
+        Args:
+            left_out: [H] share of the text itself, below 1, that is no part of its reference.
 
         Raises:
             InputError: the utility knows no counts.

@@ -31,7 +31,7 @@ def aggregated(utility: Utility, hypotheses: list[str], references: list[str]) -
     texts = list(dict.fromkeys([*hypotheses, *references]))
     weights = np.array([references.count(text) / len(references) for text in texts])
     rows = np.array([texts.index(text) for text in hypotheses], np.int64)
-    return utility.score(utility.prepare(texts, 0).expected(rows, weights))[:, 0].numpy()
+    return utility.score(utility.prepare(texts, 0).expected(rows, weights, np.zeros(len(rows))))[:, 0].numpy()
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,7 @@ def test_faulty_names() -> None:
 def test_no_aggregation_without_counts(name: str) -> None:
     pairs = make_utility([name]).prepare(["a", "b"], 0)
     if name == "chrf":
-        assert pairs.expected(np.arange(2), np.ones(2))[2].shape == (6, 2, 1)
+        assert pairs.expected(np.arange(2), np.ones(2), np.zeros(2))[2].shape == (6, 2, 1)
         return
     with pytest.raises(InputError, match="cannot be aggregated"):
-        pairs.expected(np.arange(2), np.ones(2))
+        pairs.expected(np.arange(2), np.ones(2), np.zeros(2))

@@ -1,0 +1,158 @@
+"""`gpusearch mbr`: choose among the candidates of lists or samples."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from gpusearch.cli.options import Quiet, Seed, Threads
+
+if TYPE_CHECKING:
+    from gpusearch.mbr.decide import Selection
+
+
+def command(
+    lists: Annotated[
+        str,
+        typer.Argument(metavar="[LISTS]", help="Moses' n-best list, the same as JSONL, or decode's JSONL with nbest."),
+    ] = "-",
+    rule: Annotated[str, typer.Option(help="mbr, maxtrans (derivations of a translation summed) or maxderiv.")] = "mbr",
+    utility: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[@WEIGHT]",
+            help="bleu, bleu-add (0.01 added for n > 1), chrf, chrf++, ter (slow), module:function, or a file of "
+            "scores (.npz, .tsv). Several: their mean. bleu where not given.",
+        ),
+    ] = None,
+    unit: Annotated[str, typer.Option(help="sentence or document.")] = "sentence",
+    select: Annotated[
+        str,
+        typer.Option(help="exact, aggregate, fine:K, prune:CONFIDENCE, or recombine (with --unit document)."),
+    ] = "exact",
+    weights: Annotated[
+        str,
+        typer.Option(
+            help="score: derivations by exp(scale * score); uniform: translations alike; multiplicity: entries alike; "
+            "ess: chains by their effective sample size."
+        ),
+    ] = "score",
+    scale: Annotated[float, typer.Option(min=0, help="Of --weights score: flatter below 1, more peaked above.")] = 1.0,
+    leave_one_out: Annotated[
+        bool, typer.Option("--leave-one-out", help="A candidate is no reference for itself.")
+    ] = False,
+    draws: Annotated[
+        int, typer.Option(min=1, help="Documents drawn for --unit document where the input has sentences only.")
+    ] = 256,
+    nbest: Annotated[int, typer.Option(min=0, help="Give the best N with their utilities; 0: the best alone.")] = 0,
+    bootstrap: Annotated[
+        int, typer.Option(min=0, help="Resamples of the references for an interval; needs --format jsonl.")
+    ] = 0,
+    save_matrix: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="All utilities, texts and weights (npz).")
+    ] = None,
+    tokenize: Annotated[
+        str | None, typer.Option(help="sacreBLEU's tokenizer for BLEU: none for tokens, 13a for text, where not given.")
+    ] = None,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="Utilities ignore case.")] = False,
+    docids: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The document id of each sentence of a list.")
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", "-c", metavar="FILE", help="Make raw text of tokens as this model does (TOML)."),
+    ] = None,
+    output_format: Annotated[str, typer.Option("--format", help="text (with --nbest: Moses' list) or jsonl.")] = "text",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where not given: standard output.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    memory: Annotated[int, typer.Option(min=1, help="Megabytes that a block of pairs may take.")] = 1024,
+    threads: Threads = None,
+    seed: Seed = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Choose a translation of each sentence or document: most probable, or of greatest expected utility.
+
+    Standard output carries the decisions, a line a segment in the order of the input; the timing table and the
+    signature go to standard error.
+    """
+    from gpusearch.cli.decided import array_file, decisions, signature, write_decisions
+    from gpusearch.cli.progress import terminal_progress
+    from gpusearch.config import load_config
+    from gpusearch.errors import InputError
+    from gpusearch.io.files import check_writable
+    from gpusearch.mbr.decide import Rule, Settings
+    from gpusearch.mbr.lists import read_lists
+    from gpusearch.mbr.named import TextSettings, make_utility
+    from gpusearch.mbr.run import Options, Unit, check
+    from gpusearch.mbr.weights import Weighting
+    from gpusearch.search.device import resolve_device
+    from gpusearch.text.processor import make_processor
+    from gpusearch.timing import Timer
+
+    for name, value, kind in (("--rule", rule, Rule), ("--unit", unit, Unit), ("--weights", weights, Weighting)):
+        if value not in get_args(kind):
+            raise InputError(f"unknown value of {name}", found=repr(value), expected=", ".join(get_args(kind)))
+    if output_format not in ("text", "jsonl"):
+        raise InputError("unusable output format", found=output_format, expected="text or jsonl")
+    if output_format == "text" and (bootstrap or (nbest and unit == "document")):
+        wanted = "--bootstrap" if bootstrap else "--nbest of documents"
+        raise InputError(f"{wanted} has no place in text", expected="--format jsonl")
+    for path in (output, save_matrix):
+        if path is not None:
+            check_writable(path)
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+    method, finalists, confidence = _selection(select)
+    settings = Settings(
+        select=method,
+        finalists=finalists,
+        confidence=confidence,
+        leave_one_out=leave_one_out,
+        resamples=bootstrap,
+        keep=max(1, nbest),
+        seed=seed,
+        memory=memory << 20,
+    )
+    options = Options(rule, unit, weights, scale, draws, settings)  # type: ignore[arg-type]  # all three were checked
+    check(options)
+    timer = Timer()
+    with timer.measure("load"):
+        join = make_processor(load_config(config).text, "target").to_text if config is not None else None
+        listed = read_lists(lists, docids, join)
+        how = TextSettings(tokenize or ("none" if listed.tokenised else "13a"), lowercase, resolve_device(device))
+        function = make_utility(utility or ["bleu"], how)
+    with terminal_progress() as progress, timer.measure("decision") as stage, array_file(save_matrix) as save:
+        outcomes = decisions(listed, function, options, progress, save)
+        stage.add(sum(len(document.segments) for document in listed.corpus.documents), "segments")
+    with timer.measure("output"):
+        write_decisions(listed.corpus, outcomes, options, output, output_format, nbest > 0)
+    if not quiet:
+        print(timer.table(), file=sys.stderr)
+    print(signature(function, options, outcomes, select), file=sys.stderr)
+
+
+def _selection(text: str) -> tuple[Selection, int, float]:
+    """Method, finalists and confidence of ``--select``.
+
+    Raises:
+        InputError: an unknown method, a number that does not fit.
+    """
+    from gpusearch.errors import InputError
+
+    name, _, number = text.partition(":")
+    if name in ("exact", "aggregate", "recombine") and not number:
+        return name, 0, 0.0  # type: ignore[return-value]  # it is one of these
+    try:
+        if name == "fine" and int(number) > 0:
+            return "fine", int(number), 0.0
+        if name == "prune" and 0 < float(number) <= 1:
+            return "prune", 0, float(number)
+    except ValueError:
+        pass
+    expected = "exact, aggregate, recombine, fine:K (K > 0) or prune:CONFIDENCE (above 0, at most 1)"
+    raise InputError("unknown value of --select", found=repr(text), expected=expected)

@@ -1,0 +1,149 @@
+"""`gpusearch mbr`: what it prints, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpusearch.cli.main import run
+from gpusearch.io.nbest import read_n_best
+
+# The third sentence has no candidates; of the second all but one agree.
+LIST = """\
+0 ||| the cat sat  ||| LM0= -1 ||| -1.0 ||| 0=0 1-2=1-2
+0 ||| the cat sat  ||| LM0= -1 ||| -1.1 ||| 0-2=0-2
+0 ||| a dog ran  ||| LM0= -1 ||| -0.9 ||| 0-2=0-2
+1 ||| so it is here  ||| LM0= -1 ||| -1.7
+1 ||| so it is hers  ||| LM0= -1 ||| -2.0
+1 ||| well then  ||| LM0= -1 ||| -1.6
+3 ||| last  ||| LM0= -1 ||| -2.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def _files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("list").write_text(LIST, encoding="utf-8")
+    Path("ids").write_text("x\nx\ny\ny\n", encoding="utf-8")
+
+
+def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[list[str], str]:
+    """Lines of standard output, and the signature."""
+    assert run(["mbr", "list", "-q", "--device", "cpu", *arguments]) == 0
+    out, err = capsys.readouterr()
+    return out.removesuffix("\n").split("\n"), err.removesuffix("\n")
+
+
+def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    """A line a sentence, in the order of the input, also where there is no candidate."""
+    assert output(capsys, "--rule", "maxderiv")[0] == ["a dog ran", "well then", "", "last"]
+    assert output(capsys, "--rule", "maxtrans")[0] == ["the cat sat", "well then", "", "last"]
+    lines, signature = output(capsys)
+    assert lines == ["the cat sat", "so it is here", "", "last"]
+    assert signature.startswith("gpusearch:") and signature.split("|")[1:] == [
+        *("mbr", "rule:mbr", "util:BLEU,case:mixed,eff:yes,tok:none,smooth:exp", "unit:sentence"),
+        *("weights:score@1", "loo:no", "sel:exact", "n:2", "ess:1.976"),
+    ]
+
+
+def test_list_of_the_best(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """As Moses lists them, with utilities, best first."""
+    output(capsys, "--nbest", "2", "--utility", "chrf", "-o", "best")
+    entries = list(read_n_best(tmp_path / "best"))
+    assert [(entry.sentence, " ".join(entry.words)) for entry in entries[:4]] == [
+        (0, "the cat sat"),
+        (0, "a dog ran"),
+        (1, "so it is here"),
+        (1, "so it is hers"),
+    ]
+    assert [name for name, _ in entries[0].features] == ["utility", "weight", "score"]
+    assert all(entry.total == entry.features[0][1][0] for entry in entries)
+    weight = np.exp([-1.0, -1.1, -0.9])
+    assert entries[0].features[1][1][0] == pytest.approx(weight[:2].sum() / weight.sum(), rel=1e-5)
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Documents, which other commands read, with all that is known of the decision."""
+    arguments = ["--docids", "ids", "--format", "jsonl", "--nbest", "9", "--bootstrap", "50", "--leave-one-out"]
+    lines, signature = output(
+        capsys, *arguments, "--weights", "multiplicity", "--utility", "chrf", "--utility", "bleu@2"
+    )
+    first, second = map(json.loads, lines)
+    assert (first["doc_id"], second["doc_id"]) == ("x", "y")
+    segment = first["segments"][1]
+    assert (segment["hyp"], segment["candidates"], segment["entries"], segment["effective"]) == (
+        "so it is here",
+        3,
+        3,
+        3,
+    )
+    assert segment["weight"] == pytest.approx(1 / 3) and segment["score"] == -1.7
+    assert [row["hyp"] for row in segment["nbest"]] == ["so it is here", "so it is hers", "well then"]
+    low, high = segment["bootstrap"]["utility"]
+    assert low <= segment["utility"] <= high and segment["bootstrap"]["resamples"] == 50
+    assert second["segments"][0]["hyp"] == "" and "loo:yes" in signature and "util:1*(chrF2," in signature
+
+
+def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
+    """Decided as a whole: drawn from the sentences' lists, or put together anew."""
+    arguments = ["--docids", "ids", "--unit", "document", "--utility", "chrf"]
+    lines, signature = output(capsys, *arguments)
+    assert lines == ["the cat sat", "so it is here", "", "last"] and "unit:document" in signature
+    rows = [json.loads(line) for line in output(capsys, *arguments, "--format", "jsonl", "--select", "recombine")[0]]
+    assert [segment["hyp"] for row in rows for segment in row["segments"]] == lines
+    assert rows[0]["starts"]["sentences"]["utility"] == pytest.approx(rows[0]["utility"])
+    rows = [json.loads(line) for line in output(capsys, *arguments, "--format", "jsonl", "--nbest", "2")[0]]
+    assert [segment["hyp"] for segment in rows[0]["nbest"][0]["segments"]] == lines[:2]
+
+
+@pytest.mark.parametrize("unit", ["sentence", "document"])
+def test_saved_matrix(unit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """All utilities; those of sentences may be read as a utility and give the same decisions."""
+    expected = output(capsys, "--unit", unit, "--utility", "chrf", "--save-matrix", "u.npz")[0]
+    with np.load("u.npz", allow_pickle=False) as saved:
+        utilities, weights = saved["0.utilities"], saved["0.weights"]
+        assert utilities.shape == (len(weights), len(weights)) and weights.sum() == pytest.approx(1)
+        if unit == "document":
+            rows = saved["0.rows"]
+            best = rows[(utilities @ weights).argmax()]
+            assert [str(saved[f"0.{place}.texts"][one]) for place, one in enumerate(best)] == expected
+            return
+        assert saved["0.texts"].tolist() == ["a dog ran", "the cat sat"]
+    first = Path("u.npz").read_bytes()
+    assert output(capsys, "--utility", "u.npz")[0] == expected
+    output(capsys, "--utility", "chrf", "--save-matrix", "u.npz")
+    assert Path("u.npz").read_bytes() == first
+
+
+@pytest.mark.parametrize("select", ["aggregate", "fine:2", "prune:0.9"])
+def test_selections(select: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines, signature = output(capsys, "--select", select)
+    assert lines == ["the cat sat", "so it is here", "", "last"] and f"sel:{select}" in signature
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rule", "best"], "unknown value of --rule; found 'best'; expected mbr, maxtrans, maxderiv"),
+        (["--unit", "word"], "unknown value of --unit"),
+        (["--weights", "none"], "unknown value of --weights"),
+        (["--select", "fine"], "unknown value of --select; found 'fine'"),
+        (["--select", "prune:2"], "unknown value of --select"),
+        (["--select", "exact:2"], "unknown value of --select"),
+        (["--utility", "blau"], "unknown utility; found 'blau'"),
+        (["--format", "xml"], "unusable output format; found xml"),
+        (["--bootstrap", "9"], "--bootstrap has no place in text"),
+        (["--unit", "document", "--nbest", "2"], "--nbest of documents has no place in text"),
+        (["--select", "recombine"], "recombination of sentences"),
+        (["--utility", "ter", "--select", "aggregate"], "references cannot be aggregated for TER"),
+        (["--weights", "ess"], "weights by ess need chains"),
+        (["-o", "absent/out"], "cannot write the file"),
+    ],
+)
+def test_faults(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["mbr", "list", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and message in err
