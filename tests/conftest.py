@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,6 +33,34 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True, database=None)
     settings.register_profile("full", max_examples=300, deadline=None)
     settings.load_profile("full" if full else "quick")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Of several processes that need the same kernel one compiles it, half a minute of it; the others wait for that."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        yield
+        return
+    from numba.core.dispatcher import Dispatcher
+
+    plain, folder, thread = Dispatcher.compile, tmp_path_factory.getbasetemp().parent, threading.local()
+
+    def compile_once(dispatcher: Dispatcher, signature: object) -> object:
+        if getattr(thread, "compiles", False):  # what a kernel calls; waiting here could be for ever
+            return plain(dispatcher, signature)
+        function = dispatcher.py_func
+        name = blake2b(f"{function.__module__}.{function.__qualname__} {signature}".encode(), digest_size=8).hexdigest()
+        with open(folder / f"{name}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            thread.compiles = True
+            try:
+                return plain(dispatcher, signature)
+            finally:
+                thread.compiles = False
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Dispatcher, "compile", compile_once)
+        yield
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

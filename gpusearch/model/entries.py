@@ -57,6 +57,7 @@ class Entries:
 
     def take(self, chosen: NDArray[np.int64]) -> Entries:
         """The chosen entries, in the order of their indices in `chosen`."""
+        # Not by an index, which would lay columns one after the other: kernels would be compiled anew for that.
         counts = np.diff(self.first_word)[chosen]
         words = ranges(self.first_word[chosen], counts)
         return Entries(
@@ -66,9 +67,9 @@ class Entries:
             score=self.score[chosen],
             known=self.known[chosen],
             first_word=offsets_of(counts),
-            word=self.word[:, words],
-            word_bound=self.word_bound[:, words],
-            open=self.open[:, chosen],
+            word=self.word.take(words, axis=1),
+            word_bound=self.word_bound.take(words, axis=1),
+            open=self.open.take(chosen, axis=1),
         )
 
 

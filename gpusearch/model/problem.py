@@ -161,7 +161,7 @@ def build_problem(
         option_draw=draw[member].astype(np.int32),
         length=length_table(span, longest),
         option_value=value,
-        option_open=entries.open[:, entry],
+        option_open=entries.open.take(entry, axis=1),
         target_word=entries.word,
         word_bound=entries.word_bound,
         language=model.language,

@@ -196,6 +196,14 @@ def test_the_memory_estimate_is_exact_and_its_limit_holds(plain: PlainModel, tex
         build_problem(model, texts, memory_limit=need - 1)
 
 
+@given(plain=models(), texts=documents)
+def test_every_model_has_arrays_of_the_same_types(plain: PlainModel, texts: list) -> None:
+    """Kernels are compiled once, whatever the number of language models: half a minute each time."""
+    problem = build_problem(loaded(plain), texts).problem
+    arrays = [*problem.language, *(array for array in problem if isinstance(array, np.ndarray))]
+    assert all(array.flags.c_contiguous for array in arrays)
+
+
 def test_tables_of_one_model_keep_their_columns_apart() -> None:
     """Design §3: options of different tables stay distinct, the other tables' columns are 0."""
     second = PlainTable([0.125, 0.0625], 0, [(("a",), ("x",), [0.5, 0.25])])
