@@ -270,8 +270,9 @@ def refresh(problem, search, state, scratch, lane):
         state.place[lane, slots + phrases] = place
         state.worth[lane, slots + phrases] = 0
         score += count_order(problem.reordering, problem, search, state, lane, sentence, 0, phrases, 1)
-        for model in range(problem.language.info.shape[0]):
-            change, _ = _rescore(problem, state, scratch, model, lane, sentence, 0, phrases + 1)
-            score += change
-        _renew_slack(problem, state, lane, sentence, 0, phrases)
+        if phrases > 0:  # an empty sentence says nothing, not even that it ends
+            for model in range(problem.language.info.shape[0]):
+                change, _ = _rescore(problem, state, scratch, model, lane, sentence, 0, phrases + 1)
+                score += change
+            _renew_slack(problem, state, lane, sentence, 0, phrases)
     state.score[lane] = score

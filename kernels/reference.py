@@ -195,7 +195,10 @@ def lm_bounds(problem: Problem, model: int, words: Sequence[int]) -> list[int]:
 
 
 def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Value:
-    """Score and feature values of a translation from nothing (K' of the options, distortion, reordering, each LM)."""
+    """Score and feature values of a translation from nothing (K' of the options, distortion, reordering, each LM).
+
+    An empty sentence is worth nothing.
+    """
     models = problem.language.info.shape[0]
     orders = order_features(problem)
     features = [0] * (int(search.number[VALUES]) + 1 + orders + models)
@@ -216,7 +219,7 @@ def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Valu
                     column, feature = (int(problem.reordering.column[model, turn, k]) for k in range(2))
                     if column >= 0:
                         features[distortion + 1 + feature] += int(problem.reordering.value[option, column])
-        for model in range(models):
+        for model in range(models) if phrases else ():
             total = sum(lm_values(problem, model, target_words(problem, model, phrases)))
             features[distortion + 1 + orders + model] += total
             score += int(problem.language.info[model, LM_WEIGHT]) * total

@@ -39,6 +39,8 @@ def check(decoder: Decoder, documents: list[list[str]], **settings: object) -> l
         for source, text, sentence in zip(document, texts, found.best.sentences, strict=True):
             check_sentence(source, text, sentence)
         assert found.best.score == pytest.approx(sum(sentence.score for sentence in found.best.sentences))
+        if "target_score" in settings and settings["target_score"] is not None:  # the document is searched whole
+            assert found.best.score == pytest.approx(found.chain_scores.max(), abs=0.01)
         assert found.best.score >= found.chain_scores.max() - 0.01
     return decoded.texts
 
@@ -54,6 +56,24 @@ def test_empty_documents_and_segments(decoder: Decoder, target_score: float | No
                           for s in document] for document in documents]  # fmt: skip
     empty = decoder.decode([[""]], chains=2, target_score=target_score).result.documents[0]
     assert empty.best.score == 0 and not empty.chain_scores.any()
+
+
+@pytest.mark.parametrize("whole", [{"target_score": 0.0}, {"compat": "docent", "option_draw": "uniform"}])
+def test_an_empty_segment_is_worth_nothing(decoder: Decoder, whole: dict[str, object]) -> None:
+    """Whether sentences are searched or documents: in what chains and their traces say, in a score that is enough, and
+    in what is reported."""
+    document, filled = ["", "la maison bleue", "", "une maison", ""], ["la maison bleue", "une maison"]
+    for settings in ({}, whole):
+        found = decoder.decode([document, filled], chains=2, steps=2000, trace=True, **settings).result.documents
+        empty = [sentence for sentence in found[0].best.sentences if not sentence.phrases]
+        assert len(empty) == 3 and not any(sentence.features.any() for sentence in empty)
+        expected = [found[1].best.score] * 2
+        assert found[0].chain_scores == pytest.approx(expected, abs=1e-4)
+        assert found[1].chain_scores == pytest.approx(expected, abs=1e-4)
+        assert found[0].best.score == pytest.approx(expected[0], abs=1e-4)
+        assert found[0].trace[2000] == pytest.approx(expected, abs=1e-4)
+    enough = decoder.decode([document], chains=2, steps=2000, target_score=expected[0] - 0.001).result.documents[0]
+    assert (enough.steps < 2000).all()
 
 
 def test_one_word(decoder: Decoder) -> None:
@@ -100,9 +120,10 @@ def test_a_sentence_of_500_words(decoder: Decoder) -> None:
     check(decoder, [["la maison", drawn(2, 500), ""]], steps=5000, target_score=0.0)
 
 
-def test_a_document_of_many_sentences(decoder: Decoder, repetitions: Callable[[int], int]) -> None:
-    """3,000 sentences of 0 to 12 words (300 in the quick run), searched by sentences and as a whole."""
-    document = [drawn(n, n % 13) for n in range(repetitions(3000))]
-    by_sentence = check(decoder, [document], steps_per_word=10, chains=2)
-    whole = check(decoder, [document], steps_per_word=10, chains=2, target_score=0.0)
+def test_a_document_of_3000_sentences(decoder: Decoder, repetitions: Callable[[int], int]) -> None:
+    """Of 0 to 12 words, searched by sentences and as a whole."""
+    document = [drawn(n, n % 13) for n in range(3000)]
+    settings = {"steps_per_word": repetitions(10), "chains": 2}
+    by_sentence = check(decoder, [document], **settings)
+    whole = check(decoder, [document], target_score=0.0, **settings)
     assert by_sentence != whole
