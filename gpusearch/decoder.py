@@ -105,6 +105,9 @@ class Decoder:
         """
         corpus = documents if isinstance(documents, Corpus) else _corpus(documents)
         config = with_search(self.config, settings)
+        if settings.get("initial_file") is not None and config.search.initial not in ("file", "saved"):
+            found = f"initial = {config.search.initial}"
+            raise InputError("initial_file would have no effect", found=found, expected="initial = file or saved")
         with self.timer.measure("text"):
             prepared = self.prepare(corpus)
         tokens = prepared.tokens

@@ -72,3 +72,9 @@ def test_a_text_is_no_document(decoder: Decoder, documents: list[list[str]]) -> 
     """Nor a list of texts a list of documents: each letter would be translated."""
     with pytest.raises(InputError, match=r"no document; found .*; expected documents as lists of raw segments"):
         decoder.decode(documents)
+
+
+def test_a_file_that_would_not_be_used_is_an_error() -> None:
+    decoder = gpusearch.load(TINY)
+    with pytest.raises(InputError, match=r"initial_file would have no effect; found initial = best"):
+        decoder.decode([["la maison"]], initial="best", initial_file="x")

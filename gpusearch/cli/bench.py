@@ -52,10 +52,10 @@ def command(
     )
     if not len(batch.problem.unit):
         raise InputError("nothing to translate", path=documents, found="no words")
-    if not as_json:
-        header = ("operation", "bound", "lanes", "proposals/s", "a CPU second", "bound %", "score %", "accepted %")
-        print("{:16}{:>6}{:>7}{:>15}{:>15}{:>9}{:>9}{:>12}".format(*header))
-    for speed in sweep(batch, decoder.config, decoder.model, seconds):
+    for number, speed in enumerate(sweep(batch, decoder.config, decoder.model, seconds)):
+        if not as_json and number == 0:
+            header = ("operation", "bound", "lanes", "proposals/s", "a CPU second", "bound %", "score %", "accepted %")
+            print("{:16}{:>6}{:>7}{:>15}{:>15}{:>9}{:>9}{:>12}".format(*header))
         if as_json:
             print(json.dumps(speed.row()))
         else:

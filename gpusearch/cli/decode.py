@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from gpusearch.cli.options import Overrides, Quiet
+from gpusearch.cli.options import Overrides, Quiet, check_has_use
 
 INTERRUPTED = 130
+LIST_SIZE = 100
 
 
 def command(
@@ -56,7 +57,9 @@ def command(
     nbest_list: Annotated[
         Path | None, typer.Option(help="The best derivations of each sentence, as Moses lists them, or .jsonl.")
     ] = None,
-    nbest_size: Annotated[int, typer.Option(min=1, help="How many of a sentence are in --nbest-list.")] = 100,
+    nbest_size: Annotated[
+        int | None, typer.Option(min=1, help="How many of a sentence are in --nbest-list; 100 where not given.")
+    ] = None,
     distinct: Annotated[bool, typer.Option(help="No two of them with the same words.")] = False,
     alignment_file: Annotated[
         Path | None, typer.Option(help="Word alignment of each segment: source-target, from 0.")
@@ -99,6 +102,9 @@ def command(
     from gpusearch.timing import Timer
 
     check_format(output_format)
+    lists = nbest_list is not None
+    check_has_use("--nbest-size", nbest_size is not None, lists, "--nbest-list")
+    check_has_use("--distinct", distinct, lists or nbest > 0, "--nbest or --nbest-list")
     for path in (output, trace, score_file, lattice, save_state, nbest_list, alignment_file):
         if path is not None:
             check_writable(path)
@@ -126,6 +132,11 @@ def command(
         raise InputError("--nbest has no place in this output", found=f"the form {form}", expected="--format jsonl")
     check_labels(corpus, form)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
+    searches = decoder.config.search.method == "search"
+    check_has_use("--trace", trace is not None, searches, "--method search, whose chains it follows")
+    check_has_use("--initial", initial not in (None, "beam"), searches, "--method search")
+    from_file = searches and decoder.config.search.initial in ("file", "saved")
+    check_has_use("--initial-file", initial_file is not None, from_file, "--initial file or --initial saved")
     if lattice is not None and decoder.config.search.method != "beam":
         method = decoder.config.search.method
         raise InputError("only the beam has lattices", found=f"--lattice with method {method}", hint="--method beam")
@@ -146,7 +157,7 @@ def command(
         decoded = decoder.decode(
             corpus,
             n_best=nbest,
-            list_size=nbest_size if nbest_list is not None else 0,
+            list_size=(nbest_size or LIST_SIZE) if lists else 0,
             distinct=distinct,
             keep_chains=save_state is not None,
             trace=trace is not None,

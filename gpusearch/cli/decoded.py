@@ -67,7 +67,10 @@ def _trace(sentence: SentenceTranslation) -> str:
 
 
 def _describe(decoded: Decoded, features: Features) -> None:
-    """Put scores, features, segmentation and alignment beside the segments, where JSONL output finds them."""
+    """Put scores, features, segmentation and alignment beside the segments, where JSONL output finds them.
+
+    What the input has under these names goes into an object "input".
+    """
     for document, found, n_best_texts, texts in zip(
         decoded.corpus.documents,
         decoded.result.documents,
@@ -75,19 +78,27 @@ def _describe(decoded: Decoded, features: Features) -> None:
         decoded.sentence_n_best_texts,
         strict=True,
     ):
-        document.attributes["score"] = found.best.score
-        document.attributes["chain_scores"] = found.chain_scores.tolist()
-        for segment, sentence in zip(document.segments, found.best.sentences, strict=True):
-            segment.attributes.update(describe_sentence(sentence, features))
-        for segment, several, raw in zip(document.segments, found.sentence_n_best, texts, strict=False):
-            segment.attributes["nbest"] = [
-                {"hyp": text, **describe_sentence(one, features)} for one, text in zip(several, raw, strict=True)
-            ]
+        ours: dict[str, Any] = {"score": found.best.score, "chain_scores": found.chain_scores.tolist()}
         if found.n_best:
-            document.attributes["nbest"] = [
+            ours["nbest"] = [
                 _n_best_row(translation, texts, features)
                 for translation, texts in zip(found.n_best, n_best_texts, strict=True)
             ]
+        _put(ours, document.attributes)
+        described = [describe_sentence(sentence, features) for sentence in found.best.sentences]
+        for row, several, raw in zip(described, found.sentence_n_best, texts, strict=False):
+            row["nbest"] = [
+                {"hyp": text, **describe_sentence(one, features)} for one, text in zip(several, raw, strict=True)
+            ]
+        for segment, row in zip(document.segments, described, strict=True):
+            _put({"hyp": None, **row}, segment.attributes)  # the writer has the text
+
+
+def _put(ours: dict[str, Any], attributes: dict[str, Any]) -> None:
+    theirs = {name: attributes[name] for name in ("input", *ours) if name in attributes}
+    attributes.update(ours)
+    if theirs.keys() & ours.keys():
+        attributes["input"] = theirs
 
 
 def _n_best_row(translation: Translation, texts: Sequence[str], features: Features) -> dict[str, Any]:

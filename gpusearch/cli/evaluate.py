@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gpusearch.cli.options import Seed
+from gpusearch.cli.options import Seed, check_has_use
 
 if TYPE_CHECKING:
     from gpusearch.io.translations import AlignedTexts
     from gpusearch.metrics import Metric, PairedBootstrap
 
 _DEFAULT_METRICS = "bleu,chrf,ter,nist,dbleu"
+RESAMPLES = 1000
 
 
 def command(
@@ -42,7 +43,9 @@ def command(
     system: Annotated[
         str | None, typer.Option(metavar="NAME", help="Whose translations, where a WMT XML file has several.")
     ] = None,
-    resamples: Annotated[int, typer.Option(min=1, help="Resamples of the paired bootstrap.")] = 1000,
+    resamples: Annotated[
+        int | None, typer.Option(min=1, help="Resamples of the paired bootstrap; 1000 where not given.")
+    ] = None,
     seed: Seed = 1,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
@@ -55,6 +58,7 @@ def command(
     from gpusearch.io.translations import align_translations
     from gpusearch.metrics.scoring import make_metrics
 
+    check_has_use("--resamples", resamples is not None, paired is not None, "--paired")
     systems = [hypotheses] if paired is None else [hypotheses, paired]
     aligned = align_translations(systems, references, docids, system)
     streams = aligned.texts[len(systems) :]
@@ -67,7 +71,7 @@ def command(
     with terminal_progress() as progress, progress.task("score", len(made), "metrics") as task:
         for metric in made:
             task.status(metric.name)
-            rows.append(_score(metric, aligned, len(systems), resamples, seed))
+            rows.append(_score(metric, aligned, len(systems), resamples or RESAMPLES, seed))
             task.advance()
     counts = {"segments": len(aligned.texts[0]), "documents": len(aligned.starts)}
     if as_json:

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from gpusearch.errors import InputError
+
 ConfigPath = Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="The model and its settings (TOML).")]
 
 Overrides = Annotated[
@@ -23,3 +25,13 @@ Seed = Annotated[int, typer.Option(min=0, help="All randomness follows from it."
 Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads. All cores where not given.")]
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No timing table on standard error.")]
+
+
+def check_has_use(option: str, given: bool, used: bool, where: str) -> None:
+    """Refuse an option that would be ignored.
+
+    Raises:
+        InputError: it is given and not used; `where` says what it goes with.
+    """
+    if given and not used:
+        raise InputError(f"{option} would have no effect", expected=where)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from gpusearch.cli.options import Quiet
+from gpusearch.cli.options import Quiet, check_has_use
 
 
 def command(
@@ -17,11 +17,15 @@ def command(
     source_language: Annotated[str | None, typer.Option(help="Such as fr; from the file name if not given.")] = None,
     target_language: Annotated[str | None, typer.Option(help="Such as en; from the file name if not given.")] = None,
     tokenizer: Annotated[str, typer.Option(help="moses, sentencepiece, or none for text that is tokenised.")] = "moses",
-    truecase: Annotated[bool, typer.Option(help="Give sentence-initial words their usual case.")] = True,
+    truecase: Annotated[
+        bool | None, typer.Option(help="Give sentence-initial words their usual case; done with --tokenizer moses.")
+    ] = None,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="Lower-case everything.")] = False,
-    sentencepiece_size: Annotated[int, typer.Option(min=1, help="Pieces, for --tokenizer sentencepiece.")] = 16_000,
+    sentencepiece_size: Annotated[
+        int | None, typer.Option(min=1, help="Pieces, for --tokenizer sentencepiece; 16000 where not given.")
+    ] = None,
     max_sentence_length: Annotated[int, typer.Option(help="Longer pairs (tokens) make no phrases.")] = 120,
-    aligner: Annotated[str, typer.Option(help="eflomal, hmm or fast_align.")] = "eflomal",
+    aligner: Annotated[str | None, typer.Option(help="eflomal (where not given), hmm or fast_align.")] = None,
     alignment: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Use these word alignments (0-0 1-2) of the tokens.")
     ] = None,
@@ -63,15 +67,20 @@ def command(
 
     if tokenizer not in ("moses", "sentencepiece", "none"):
         raise InputError("unknown tokenizer", found=repr(tokenizer), expected="moses | sentencepiece | none")
+    check_has_use("--aligner", aligner is not None, alignment is None, "no --alignment, which takes its place")
+    pieces = tokenizer == "sentencepiece"
+    check_has_use("--sentencepiece-size", sentencepiece_size is not None, pieces, "--tokenizer sentencepiece")
+    cased = tokenizer == "moses" and not lowercase
+    check_has_use("--truecase", truecase is True, cased, "--tokenizer moses, and no --lowercase")
     options = TrainOptions(
         tokenizer=cast(Literal["none", "moses", "sentencepiece"], tokenizer),
         source_language=source_language,
         target_language=target_language,
-        truecase=truecase,
+        truecase=truecase is not False,
         lowercase=lowercase,
-        sentencepiece_size=sentencepiece_size,
+        sentencepiece_size=sentencepiece_size or TrainOptions.sentencepiece_size,
         max_sentence_length=max_sentence_length,
-        aligner=aligner,
+        aligner=aligner or TrainOptions.aligner,
         alignment=alignment,
         seed=seed,
         max_phrase_length=max_phrase_length,

@@ -74,9 +74,16 @@ def describe_segment(document: Document, position: int, segment: int) -> str:
 
 
 def ids_of(items: Sequence[Document] | Sequence[Segment]) -> list[str]:
-    """Their ids, or their places counted from 1 where any of them has none."""
-    ids = [item.id for item in items if item.id is not None]
-    return ids if len(ids) == len(items) else [str(place) for place in range(1, len(items) + 1)]
+    """Their ids; those that have none get their place, counted from 1, with marks that tell it from the others' ids."""
+    given = [item.id for item in items]
+    taken = set(given)
+    ids = []
+    for place, name in enumerate(given, start=1):
+        made = str(place)
+        while made in taken:
+            made += "'"
+        ids.append(made if name is None else name)
+    return ids
 
 
 def check_unique(kind: str, ids: Iterable[str | None], lines: Iterable[int], path: str) -> None:

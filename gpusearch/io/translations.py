@@ -81,6 +81,11 @@ def align_translations(
     """
     corpora = [read_translations(path, system) for path in translations]
     corpora += [read_references(path) for path in references]
+    if system is not None and all(corpus.format != "wmt-xml" for corpus in corpora[: len(translations)]):
+        found = ", ".join(dict.fromkeys(corpus.format for corpus in corpora[: len(translations)]))
+        raise InputError(f"a system is named ({system})", found=f"translations as {found}", expected="WMT XML")
+    if docids is not None and all(corpus.format != "text" for corpus in corpora):
+        raise InputError("a file of document ids for forms that have their own", path=docids, expected="plain text")
     if docids is not None:
         ids = list(read_lines(docids))
         corpora = [_with_ids(corpus, ids, docids) if corpus.format == "text" else corpus for corpus in corpora]

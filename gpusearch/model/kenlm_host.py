@@ -75,6 +75,13 @@ class HostLanguageModel(LanguageModel):
                 pool.number(bounds.vocabulary)
             else:
                 full = LanguageModel.from_arpa(arpa, weight=weight, cache=cache)
+                if bound_order > full.order:
+                    raise InputError(
+                        "no n-grams that long to compute bounds from",
+                        path=arpa,
+                        found=f"bound_order = {bound_order}",
+                        expected=f"at most {full.order}, the order of the model",
+                    )
                 bounds = bound_model(full, bound_order)
                 if bound_path is not None:
                     check_same_words(full, pool.words, path, arpa)

@@ -6,6 +6,7 @@ int64 in units of 2^-40 nat. Letters: ``K`` feature values of a state, ``K'`` th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -175,10 +176,16 @@ def check_range(features: Features, largest: NDArray[np.float64], units: Sequenc
         return
     unit = int(np.flatnonzero(unsafe)[0])
     beyond = largest[unit] >= SUM_LIMIT
+    hint = "cut the text into shorter documents"
+    if not beyond.any():
+        share = 0.999 * SUM_LIMIT / weighted[unit].sum()
+        power = 10.0 ** math.floor(math.log10(share))
+        factor = f"{math.floor(share / power) * power:.1g}"
+        hint = f"multiply all weights by {factor}, which leaves the result as it is, or {hint}"
     worst = int(np.argmax(largest[unit] if beyond.any() else weighted[unit]))
     raise InputError(
         f"feature {features.names[worst]} may exceed the range of exact scores in {units[unit]}",
         found=f"values up to {largest[unit, worst] / VALUE_UNITS:.4g} with weight {features.weights[worst]:g}",
         expected=f"weighted sums of a text below {SUM_LIMIT / SCORE_UNITS:.4g}",
-        hint="make the weights smaller (all by the same factor: the result stays the same) or the documents shorter",
+        hint=hint,
     )

@@ -34,7 +34,7 @@ from gpusearch.kernels.beam_records import (
     BeamWork,
 )
 from gpusearch.kernels.records import DISTORTION_LIMIT, SENTENCE_WORDS, Problem, Search
-from gpusearch.kernels.target import cache_folder
+from gpusearch.memory import free_bytes
 from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.language_model import join_language_models
 from gpusearch.model.model import Model
@@ -42,7 +42,7 @@ from gpusearch.model.problem import Batch
 from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.beam_arrays import make_beam, make_result, make_work, work_bytes
 from gpusearch.search.chains import OutOfTime
-from gpusearch.search.device import free_bytes
+from gpusearch.search.compiling import announce_compilation
 from gpusearch.search.driver import TICK
 from gpusearch.search.graph import SearchGraph, graph_of
 
@@ -141,8 +141,7 @@ class BeamDecoder:
     ) -> None:
         from gpusearch.kernels import beam as kernels  # compiles, or loads what was compiled
 
-        if not any(cache_folder().glob("*/*beam_sentences*.nbi")):
-            logger.warning("compiling kernels for this machine, once: half a minute (gpusearch warmup does it ahead)")
+        announce_compilation()
         self.problem, self.search = problem, search
         self.threads = threads or os.cpu_count() or 1
         self._kernels = kernels

@@ -12,6 +12,7 @@ import numpy as np
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import UNIT_WORDS, Problem, Search
+from gpusearch.memory import free_bytes
 from gpusearch.model.host_answers import HostAnswers
 from gpusearch.model.language_model import LanguageModel
 from gpusearch.model.problem import Batch
@@ -70,15 +71,6 @@ def device_of(wanted: str, language_models: Sequence[LanguageModel]) -> str:
             hint='set backend = "device" (an ARPA file is needed), or --device cpu',
         )
     return "cpu"
-
-
-def free_bytes() -> int:
-    """Memory that this process may still take."""
-    with open("/proc/meminfo") as lines:
-        for line in lines:
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) << 10
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def batch_lanes(batch: Batch, config: SearchConfig, values: int) -> int:

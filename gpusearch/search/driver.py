@@ -6,7 +6,6 @@ be changed; `refresh` then recomputes what follows from phrases that were put in
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
@@ -17,10 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.kernels.records import Problem, Search, State
-from gpusearch.kernels.target import cache_folder
+from gpusearch.search.compiling import announce_compilation
 from gpusearch.search.state import make_scratch
-
-logger = logging.getLogger(__name__)
 
 Lanes = NDArray[np.int64]
 
@@ -77,8 +74,7 @@ class CpuDriver:
     def __init__(self, problem: Problem, search: Search, state: State, threads: int) -> None:
         from gpusearch.kernels import cpu  # compiles, or loads what was compiled
 
-        if not any(cache_folder().glob("*/*run_lanes*.nbi")):
-            logger.warning("compiling kernels for this machine, once: half a minute (gpusearch warmup does it ahead)")
+        announce_compilation()
         self.problem, self.search, self.state, self.threads = problem, search, state, threads
         self._kernels = cpu
         self._pool = ThreadPoolExecutor(threads)

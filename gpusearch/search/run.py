@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gpusearch.config import Config
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import ACCEPTED, OPERATIONS, STAGES, Search
+from gpusearch.memory import free_bytes
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.tableless import Constraints, part_of
@@ -20,7 +21,7 @@ from gpusearch.model.weights import DISTORTION, SCORE_UNITS
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
 from gpusearch.search.chains import Finals, OutOfTime, Start, finals_bytes, run_chains
 from gpusearch.search.choose import choose, every_chain, n_best
-from gpusearch.search.device import batch_lanes, free_bytes, make_driver
+from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
 from gpusearch.search.lattice import Lattice
 from gpusearch.search.limits import make_limits

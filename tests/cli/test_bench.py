@@ -12,10 +12,12 @@ from gpusearch.cli import main, warmup
 from gpusearch.decoder import load
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, EMPTY
 from gpusearch.model.problem import build_problem
+from gpusearch.search import device
 from gpusearch.search.bench import without_bound
 from gpusearch.search.device import make_driver
 from gpusearch.search.run import search_settings
 from gpusearch.search.state import lane_hash
+from tests.tiny import TINY
 
 
 @pytest.fixture
@@ -78,3 +80,13 @@ def test_warmup_says_where_kernels_go(capsys: pytest.CaptureFixture[str]) -> Non
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "compiling kernels into" in captured.err and "done in" in captured.err
+
+
+def test_without_a_gpu_nothing_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(device, "_has_cuda_driver", lambda: False)
+    (tmp_path / "text").write_text("la maison\n")
+    assert main.run(["bench", "-c", str(TINY), "--device", "cuda", str(tmp_path / "text")]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "there is no GPU that can be used" in err

@@ -15,6 +15,7 @@ import gpusearch
 from gpusearch.cli.main import run
 from gpusearch.io.documents import read_documents
 from gpusearch.io.trace import read_trace
+from gpusearch.io.translations import read_translations
 from tests.tiny import TINY, copy_tiny
 
 SOURCES = [
@@ -69,6 +70,69 @@ def test_text_with_borders(capsys: pytest.CaptureFixture[str]) -> None:
     Path("in").write_text(TEXT, encoding="utf-8")
     expected = "the blue house .\nthe little dog does not sleep in the house .\n\n\na house\n\nxyz sleeps\n"
     assert decoded(capsys, "in") == expected
+
+
+def test_attributes_with_the_names_of_ours_are_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    """What the input says under the names that the output uses moves into an object "input"; all else stays."""
+    segment = {"seg_id": "s", "src": "la maison", "score": 7, "hyp": "x", "features": [], "phrases": 1, "kept": 2}
+    document = {"doc_id": "a", "score": "good", "nbest": 3, "input": 4, "segments": [segment]}
+    Path("in.jsonl").write_text(json.dumps(document) + "\n")
+    once = json.loads(decoded(capsys, "in.jsonl", "--nbest", "1"))
+    assert once["input"] == {"input": 4, "score": "good", "nbest": 3} and isinstance(once["score"], float)
+    (found,) = once["segments"]
+    assert found["input"] == {"score": 7, "hyp": "x", "features": [], "phrases": 1}
+    assert (found["kept"], found["hyp"], found["seg_id"]) == (2, "the house", "s")
+    plain = json.loads(decoded(capsys, "in.jsonl"))
+    assert plain["nbest"] == 3 and plain["input"] == {"input": 4, "score": "good"}
+
+
+EMPTY = {
+    "text": "la maison\n\n \n\nune maison\n",
+    "tsv": "a\t1\tla maison\na\t2\t\nb\t1\t\nb\t2\t \n",
+    "jsonl": '{"doc_id": "a", "segments": [{"src": ""}, {"src": "la maison"}]}\n{"doc_id": "b", "segments": []}\n'
+    '{"doc_id": "c", "segments": [{"src": ""}]}\n',
+    "wmt-xml": '<dataset><doc id="a"><src><p><seg id="1"/><seg id="2">la maison</seg></p></src></doc>'
+    '<doc id="b"><src/></doc><doc id="c"><src><p><seg id="1"></seg></p></src></doc></dataset>',
+    "mteval": '<mteval><srcset setid="t" srclang="fr"><doc docid="a"><seg id="1"/><seg id="2">la maison</seg></doc>'
+    '<doc docid="b"/><doc docid="c"><seg id="1"> </seg></doc></srcset></mteval>',
+    "conllu": "# newdoc id = a\n# text =\n1\t_\t_\t_\t_\t_\t_\t_\t_\t_\n\n",
+}
+
+
+@pytest.mark.complaint(7)
+@pytest.mark.complaint(8)
+@pytest.mark.parametrize("more", [[], ["--set", "search.target_score=0.0"], ["--method", "beam"]])
+@pytest.mark.parametrize("form", EMPTY)
+def test_empty_documents_and_segments_in_every_form(
+    form: str, more: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each segment and document has its place in the output, whatever is searched; so has nothing at all."""
+    Path("in").write_text(EMPTY[form], encoding="utf-8")
+    corpus = read_documents("in", form)
+    assert decode("in", "--input-format", form, *more, "-o", "out") == 0
+    back = Path("out").read_text(encoding="utf-8")
+    filled = {"la maison": "the house", "une maison": "a house"}
+    if form in ("text", "tsv"):
+        for source, target in filled.items():
+            back = back.replace(target, source)
+        assert [line.rstrip(" ") for line in back.split("\n")] == [line.rstrip(" ") for line in EMPTY[form].split("\n")]
+    elif form in ("jsonl", "conllu"):
+        rows = [json.loads(line) for line in back.split("\n")[:-1]]
+        assert [[s["hyp"] for s in row["segments"]] for row in rows] == [
+            [filled.get(s.source, s.source.strip()) for s in document.segments] for document in corpus.documents
+        ]
+    else:
+        translated = read_translations("out")
+        assert [[s.source for s in document.segments] for document in translated.documents] == [
+            [filled.get(s.source, "") for s in document.segments] for document in corpus.documents
+        ]
+
+
+@pytest.mark.complaint(7)
+@pytest.mark.parametrize("form", ["text", "tsv", "jsonl", "conllu"])
+def test_an_empty_file(form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in").write_text("")
+    assert decoded(capsys, "in", "--input-format", form) == ""
 
 
 @pytest.mark.complaint(7)

@@ -112,3 +112,20 @@ def test_faults(capsys: pytest.CaptureFixture[str], arguments: list[str], messag
     Path("empty").write_text("", encoding="utf-8")
     assert run(["eval", *arguments]) == 2
     assert capsys.readouterr() == ("", message)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("hyp --ref ref --resamples 10", "--resamples would have no effect; expected --paired"),
+        ("hyp --ref ref --system a", "a system is named (a); found translations as text; expected WMT XML"),
+        ("hyp.tsv --ref ref.tsv --docids ids", "ids: a file of document ids for forms that have their own"),
+    ],
+)
+def test_options_without_effect(options: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("hyp", "ref"):
+        rows = [f"d\t{place}\t{line}" for place, line in enumerate(Path(name).read_text().split("\n")[:-1])]
+        Path(f"{name}.tsv").write_text("\n".join(rows) + "\n")
+    assert run(["eval", *options.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and message in err

@@ -66,6 +66,25 @@ def test_the_command_writes_what_it_has(repository: Path) -> None:
     assert Path("state").read_text().count("\n") == 2
 
 
+@pytest.mark.parametrize("module", ["typer", "gpusearch.cli.evaluate", "gpusearch.decoder", "numpy"])
+def test_an_interrupt_while_the_program_is_loaded(repository: Path, module: str) -> None:
+    """Before there is anything to write: one line, and the same exit code."""
+    program = f"""
+import signal, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from gpusearch.cli.__main__ import main
+main()
+"""
+    command = [sys.executable, "-c", program, "decode", "-c", str(TINY), "in"]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": str(repository)})
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "gpusearch: interrupted\n")
+
+
 @pytest.fixture
 def default_handler() -> Iterator[None]:
     """Python's own answer to Ctrl-C, wherever the tests run."""

@@ -74,3 +74,20 @@ def test_an_unknown_tokenizer(pair: list[str], tmp_path: Path, capsys: pytest.Ca
     assert run(["train", *pair, "-o", str(tmp_path / "model"), "--tokenizer", "spacy"]) == 2
     expected = "unknown tokenizer; found 'spacy'; expected moses | sentencepiece | none"
     assert expected in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--alignment x --aligner hmm", "--aligner would have no effect; expected no --alignment"),
+        ("--sentencepiece-size 300", "--sentencepiece-size would have no effect; expected --tokenizer sentencepiece"),
+        ("--truecase --lowercase", "--truecase would have no effect"),
+        ("--truecase --tokenizer none", "--truecase would have no effect; expected --tokenizer moses"),
+    ],
+)
+def test_options_without_effect(
+    pair: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], options: str, message: str
+) -> None:
+    assert run(["train", *pair, "-o", str(tmp_path / "model"), *options.split()]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()

@@ -347,6 +347,35 @@ def test_format_is_recognised(tmp_path: Path, name: str, text: str, format: str)
     assert read_documents(put(tmp_path, name, text)).format == format
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "iso-8859-1"])
+@pytest.mark.parametrize("form", ["wmt-xml", "mteval"])
+def test_xml_in_other_encodings(tmp_path: Path, encoding: str, form: str) -> None:
+    """As its first bytes and its declaration say; what is written is UTF-8."""
+    seg = '<seg id="1">là, ÿ</seg>'
+    body = {
+        "wmt-xml": f'<dataset><doc id="a"><src><p>{seg}</p></src></doc></dataset>',
+        "mteval": f'<mteval><srcset setid="t" srclang="fr"><doc docid="a">{seg}</doc></srcset></mteval>',
+    }[form]
+    declared = encoding.removesuffix("-le").removesuffix("-be")
+    path = tmp_path / "in.xml"
+    path.write_bytes(f'<?xml version="1.0" encoding="{declared}"?>\n{body}\n'.encode(encoding))
+    corpus = read_documents(path)
+    assert corpus.format == form and texts(corpus) == [("a", ["là, ÿ"])]
+    assert ">été</seg>" in written(corpus, [["été"]])
+
+
+def test_segments_without_an_id_among_others(tmp_path: Path) -> None:
+    """Ids stay; what has none gets its place, told from an id that is the same."""
+    segments = ['{"src": "a"}', '{"src": "b", "seg_id": "x"}', '{"src": "c"}', '{"src": "d", "seg_id": "3"}']
+    corpus = read_documents(put(tmp_path, "a.jsonl", f'{{"doc_id": "d", "segments": [{", ".join(segments)}]}}\n'))
+    assert written(corpus, [[*"ABCD"]], "tsv") == "d\t1\tA\nd\tx\tB\nd\t3'\tC\nd\t3\tD\n"
+    for form in ("wmt-xml", "mteval"):
+        ids = etree.fromstring(written(corpus, [[*"ABCD"]], form).encode()).xpath("//seg/@id")
+        assert ids[:4] == ["1", "x", "3'", "3"]
+    again = json.loads(written(corpus, [[*"ABCD"]]))["segments"]
+    assert [segment.get("seg_id") for segment in again] == [None, "x", None, "3"]
+
+
 @pytest.mark.complaint(33)
 def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     """Complaint 33: `-` reads from a pipe, compressed data too; standard output has the result alone."""

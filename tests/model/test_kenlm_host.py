@@ -211,6 +211,11 @@ def test_a_probability_above_1_needs_a_bound_from_the_file(tmp_path):
         HostAnswers([model]).follow(0, np.array([x, x], np.int32), np.array([2]))
 
 
+def test_bounds_of_an_order_that_the_model_lacks():
+    message = error_of(DATA / "small.arpa", bound_order=5)
+    assert message.endswith("to compute bounds from; found bound_order = 5; expected at most 4, the order of the model")
+
+
 def test_the_configuration_chooses_the_backend():
     entry = {"path": str(DATA / "small.arpa"), "weight": -0.5, "backend": "kenlm", "bound_order": 2}
     model = open_language_model(LanguageModelConfig.model_validate(entry))

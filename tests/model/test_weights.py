@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -98,5 +100,17 @@ def test_check_range_passes_exactly_what_cannot_overflow(bounds: list[float]) ->
 def test_check_range_names_the_feature_that_adds_most() -> None:
     largest = np.full((2, 9), float(VALUE_UNITS))
     largest[1, 5] = 2.0**40
-    with pytest.raises(InputError, match=r"feature UnknownWord may exceed .* in document 2"):
+    with pytest.raises(
+        InputError, match=r"feature UnknownWord may exceed .* in document 2; .*shorter documents"
+    ) as error:
         check_range(features(), largest, ["document 1", "document 2"])
+    # 100 times 2^40 is 25 times the limit: all weights times 0.03 are small enough, and a little more would not be.
+    assert "; multiply all weights by 0.03, which leaves the result as it is, or cut" in str(error.value)
+    check_range(scaled(0.03), largest, ["document 1", "document 2"])
+    with pytest.raises(InputError, match=r"by 0\.9,"):
+        check_range(scaled(0.041), largest, ["document 1", "document 2"])
+
+
+def scaled(factor: float) -> Features:
+    made = features()
+    return replace(made, integer_weights=np.rint(made.integer_weights * factor).astype(np.int64))

@@ -32,7 +32,7 @@ def recognise(data: bytes, path: str) -> str:
     suffix = suffixes[-1].lower() if suffixes else ""
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
-    head = data[:65536].decode("utf-8", errors="replace").removeprefix("\ufeff")
+    head = data[:65536].decode(_encoding(data), errors="replace").removeprefix("\ufeff")
     root = _ROOT.match(head, _PROLOG.match(head).end())  # type: ignore[union-attr]  # it matches the empty text
     if root is not None and root[1].lower() in _BY_ROOT:
         return _BY_ROOT[root[1].lower()]
@@ -53,6 +53,14 @@ def recognise(data: bytes, path: str) -> str:
     if len(rows[0]) in (3, 4) and all(_is_row(row, len(rows[0])) for row in rows):
         return "tsv"
     return "text"
+
+
+def _encoding(data: bytes) -> str:
+    """UTF-16 by its byte order mark or the first letters of XML, else UTF-8: XML may be written in any of them."""
+    for start, name in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        if data.startswith((start, "<?".encode(name))):
+            return name
+    return "utf-8"
 
 
 def _is_row(row: list[str], columns: int) -> bool:
