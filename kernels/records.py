@@ -175,6 +175,8 @@ class Search(NamedTuple):
     operation: Array
     # int64[DECAYS, LONGEST_DRAW + 1]: decay^k in 2^-32, of each geometric draw
     survival: Array
+    # int64[256, 4]: table of the logarithm (fixed.py)
+    logarithm: Array
     # (): our own proposals
     docent: Docent | tuple[()] = ()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.kernels.fixed import logarithm_table
 from gpusearch.kernels.records import (
     DECAYS,
     DISTORTION_LIMIT,
@@ -60,7 +61,7 @@ def make_search(config: SearchConfig, *, longest: int, values: int, distortion_w
     number[RIGHT_MOVE] = round(config.operations.move_right * ONE)
     number[LONGEST_VISIT] = config.longest_visit
     docent = Docent(np.array([DOCENT_DRAWS])) if config.compat == "docent" else ()
-    return Search(number, _operation(config.operations), _survival(config.operations), docent)
+    return Search(number, _operation(config.operations), _survival(config.operations), logarithm_table(), docent)
 
 
 def _operation(operations: OperationsConfig) -> NDArray[np.int64]:
