@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import gpusearch
+from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.io.documents import write_documents
 from gpusearch.io.files import replaced, split_blank
@@ -45,6 +46,23 @@ def decisions(
             first += len(document.segments)
             task.advance()
     return found
+
+
+def put_sources(corpus: Corpus, sources: Sequence[str] | None) -> None:
+    """Give the segments of a list their sources.
+
+    Raises:
+        InputError: another number of sentences.
+    """
+    if sources is None:
+        return
+    segments = [segment for document in corpus.documents for segment in document.segments]
+    if len(segments) != len(sources):
+        raise InputError(
+            "not as many sources as sentences", path=corpus.path, found=f"{len(segments)}", expected=f"{len(sources)}"
+        )
+    for segment, source in zip(segments, sources, strict=True):
+        segment.source = source
 
 
 @contextmanager

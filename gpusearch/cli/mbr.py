@@ -11,7 +11,10 @@ import typer
 from gpusearch.cli.options import Quiet, Seed, Threads
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gpusearch.mbr.decide import Selection
+    from gpusearch.mbr.lists import Join
 
 
 def command(
@@ -65,6 +68,12 @@ def command(
         Path | None,
         typer.Option("--config", "-c", metavar="FILE", help="Make raw text of tokens as this model does (TOML)."),
     ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The sources of a list: texts made by --config get no capital where these have none."
+        ),
+    ] = None,
     output_format: Annotated[str, typer.Option("--format", help="text (with --nbest: Moses' list) or jsonl.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where not given: standard output.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
@@ -78,9 +87,8 @@ def command(
     Standard output carries the decisions, a line a segment in the order of the input; the timing table and the
     signature go to standard error.
     """
-    from gpusearch.cli.decided import array_file, decisions, signature, write_decisions
+    from gpusearch.cli.decided import array_file, decisions, put_sources, signature, write_decisions
     from gpusearch.cli.progress import terminal_progress
-    from gpusearch.config import load_config
     from gpusearch.errors import InputError
     from gpusearch.io.files import check_writable
     from gpusearch.mbr.decide import Rule, Settings
@@ -89,7 +97,6 @@ def command(
     from gpusearch.mbr.run import Options, Unit, check
     from gpusearch.mbr.weights import Weighting
     from gpusearch.search.device import resolve_device
-    from gpusearch.text.processor import make_processor
     from gpusearch.timing import Timer
 
     for name, value, kind in (("--rule", rule, Rule), ("--unit", unit, Unit), ("--weights", weights, Weighting)):
@@ -122,8 +129,9 @@ def command(
     check(options)
     timer = Timer()
     with timer.measure("load"):
-        join = make_processor(load_config(config).text, "target").to_text if config is not None else None
-        listed = read_lists(lists, docids, join)
+        sources = _sources(source, docids)
+        listed = read_lists(lists, docids, _detokeniser(config, sources))
+        put_sources(listed.corpus, sources)
         how = TextSettings(tokenize or ("none" if listed.tokenised else "13a"), lowercase, resolve_device(device))
         function = make_utility(utility or ["bleu"], how)
     with terminal_progress() as progress, timer.measure("decision") as stage, array_file(save_matrix) as save:
@@ -134,6 +142,31 @@ def command(
     if not quiet:
         print(timer.table(), file=sys.stderr)
     print(signature(function, options, outcomes, select), file=sys.stderr)
+
+
+def _sources(path: Path | None, docids: Path | None) -> list[str] | None:
+    """The source of each sentence."""
+    from gpusearch.io.documents import read_documents
+
+    if path is None:
+        return None
+    documents = read_documents(path, docids=docids).documents
+    return [segment.source for document in documents for segment in document.segments]
+
+
+def _detokeniser(config: Path | None, sources: list[str] | None) -> Join | None:
+    """What makes raw text of a candidate's tokens, as decode does."""
+    from gpusearch.config import load_config
+    from gpusearch.text.processor import make_processor
+
+    if config is None:
+        return None
+    target = make_processor(load_config(config).text, "target")
+
+    def join(tokens: Sequence[str], number: int) -> str:
+        return target.to_text(tokens, sources[number] if sources is not None and number < len(sources) else None)
+
+    return join
 
 
 def _selection(text: str) -> tuple[Selection, int, float]:

@@ -27,8 +27,8 @@ from gpusearch.io.formats import jsonl
 from gpusearch.io.nbest import parse_n_best_lines
 from gpusearch.mbr.draws import DocumentDraws, Draws, numbered
 
-Join = Callable[[Sequence[str]], str]
-"""From tokens to the text of a candidate."""
+Join = Callable[[Sequence[str], int], str]
+"""From tokens to the text of a candidate, for the sentence of that number."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def read_lists(path: str | Path, docids: str | Path | None = None, join: Join | 
 
 def _moses_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterator[tuple[int, _Entry]]:
     for entry in parse_n_best_lines(lines, path):
-        text = " ".join(entry.words) if join is None else join(entry.words)
+        text = " ".join(entry.words) if join is None else join(entry.words, entry.sentence)
         made = entry.segments if entry.segments is not None else (entry.features, entry.total)
         yield entry.sentence, _Entry(text, entry.total, (entry.words, made))
 
@@ -91,7 +91,7 @@ def _json_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterato
             words, chain = row["words"], row.get("chain")
             if not isinstance(words, str) or not (chain is None or isinstance(chain, int)):
                 raise TypeError("words are no text, or the chain is no number")
-            text = words if join is None else join(split_blank(words))
+            text = words if join is None else join(split_blank(words), int(row["id"]))
             names = [None if row.get(key) is None else str(row[key]) for key in ("doc", "seg")]
             yield int(row["id"]), _Entry(text, _score(row), (words, _made(row)), chain, *names)
         except (ValueError, KeyError, TypeError, AttributeError) as error:

@@ -118,6 +118,26 @@ def test_saved_matrix(unit: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert Path("u.npz").read_bytes() == first
 
 
+def test_raw_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """As decode writes it: capitals at the beginning, unless the source has none."""
+    text = '[text]\ntokenizer = "moses"\nsource_language = "fr"\ntarget_language = "en"\n'
+    text += 'truecase = true\nsource_truecaser = "cases"\ntarget_truecaser = "cases"\n'
+    text += '[[phrase_table]]\npath = "table"\nweights = [1.0]\n[[language_model]]\npath = "lm"\nweight = 1.0\n'
+    Path("cases").write_text("the (9/9)\n", encoding="utf-8")
+    Path("model.toml").write_text(text, encoding="utf-8")
+    Path("source").write_text("Le chat\nil est\nIl\nla fin\n", encoding="utf-8")
+    lines, signature = output(capsys, "-c", "model.toml", "--source", "source", "--docids", "ids")
+    assert lines == ["The cat sat", "so it is here", "", "last"] and "tok:13a" in signature
+    assert output(capsys, "-c", "model.toml")[0] == ["The cat sat", "So it is here", "", "Last"]
+    rows = output(capsys, "--source", "source", "--docids", "ids", "--format", "jsonl")[0]
+    assert [segment["src"] for segment in json.loads(rows[0])["segments"]] == ["Le chat", "il est"]
+    assert run(["mbr", "list", "--source", "ids", "-c", "model.toml"]) == 0
+    capsys.readouterr()
+    Path("ids").write_text("x\n", encoding="utf-8")
+    assert run(["mbr", "list", "--source", "ids"]) == 2
+    assert "not as many sources as sentences; found 4; expected 1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("select", ["aggregate", "fine:2", "prune:0.9"])
 def test_selections(select: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines, signature = output(capsys, "--select", select)

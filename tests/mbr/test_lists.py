@@ -40,8 +40,10 @@ def test_moses_list(tmp_path: Path) -> None:
     first, missing, _ = listed.draws[0].segments
     assert first.derivations.tolist() == [0, 1, 0] and first.scores.tolist() == [-1.5, -1.75, -1.5]
     assert missing.scores.tolist() == [0.0] and first.chains is None
-    listed = read_lists(tmp_path / "list", write(tmp_path / "ids", "x\nx\ny\ny\n"), lambda tokens: "+".join(tokens))
-    assert not listed.tokenised and texts(listed) == [[["a+b"] * 3, [""]], [["c"], [""]]]
+    listed = read_lists(
+        tmp_path / "list", write(tmp_path / "ids", "x\nx\ny\ny\n"), lambda tokens, number: f"{number}+".join(tokens)
+    )
+    assert not listed.tokenised and texts(listed) == [[["a0+b"] * 3, [""]], [["c"], [""]]]
     assert [document.id for document in listed.corpus.documents] == ["x", "y"]
 
 
