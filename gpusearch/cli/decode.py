@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gpusearch.cli.options import Overrides, Quiet, check_has_use
+
+if TYPE_CHECKING:
+    from gpusearch.decoder import Decoded
 
 INTERRUPTED = 130
 LIST_SIZE = 100
@@ -84,6 +89,7 @@ def command(
     from gpusearch.cli.decoded import (
         check_format,
         check_labels,
+        check_words,
         lattice_rows,
         output_form,
         report,
@@ -137,6 +143,7 @@ def command(
     check_has_use("--initial", initial not in (None, "beam"), searches, "--method search")
     from_file = searches and decoder.config.search.initial in ("file", "saved")
     check_has_use("--initial-file", initial_file is not None, from_file, "--initial file or --initial saved")
+    check_words(corpus, decoder.config.text, form, nbest_list)
     if lattice is not None and decoder.config.search.method != "beam":
         method = decoder.config.search.method
         raise InputError("only the beam has lattices", found=f"--lattice with method {method}", hint="--method beam")
@@ -164,18 +171,31 @@ def command(
             lattices=lattice is not None,
             status=status,
         )
+    features, faults = decoder.model.features, list[InputError]()
+
+    def write_rows(path: Path, rows: Callable[[Decoded], Iterator[dict[str, Any]]]) -> None:
+        with replaced(path) as stream:
+            for row in rows(decoded):
+                stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+
+    writers: list[Callable[[], None]] = [lambda: write_decoded(decoded, features, output, output_format)]
+    if nbest_list is not None:
+        writers.append(lambda: write_lists(decoded, features, nbest_list))
+    if alignment_file is not None:
+        writers.append(lambda: write_alignment(decoded, alignment_file))
+    for path, rows in ((trace, trace_rows), (score_file, score_rows), (lattice, lattice_rows)):
+        if path is not None:
+            writers.append(partial(write_rows, path, rows))
+    if save_state is not None:
+        ids = [document.id for document in corpus.documents]
+        writers.append(lambda: save(save_state, ids, decoded.result.documents))
     with timer.measure("output"):
-        write_decoded(decoded, decoder.model.features, output, output_format)
-        for path, rows in ((trace, trace_rows), (score_file, score_rows), (lattice, lattice_rows)):
-            if path is not None:
-                with replaced(path) as stream:
-                    for row in rows(decoded):
-                        stream.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
-        if nbest_list is not None:
-            write_lists(decoded, decoder.model.features, nbest_list)
-        if alignment_file is not None:
-            write_alignment(decoded, alignment_file)
-        if save_state is not None:
-            save(save_state, [document.id for document in corpus.documents], decoded.result.documents)
+        for write in writers:
+            try:
+                write()
+            except InputError as fault:  # what one form cannot hold must not cost the rest of a long search
+                faults.append(fault)
     report(decoded, "" if quiet else timer.table())
+    if faults:
+        raise faults[0]
     return INTERRUPTED if decoded.result.interrupted else 0

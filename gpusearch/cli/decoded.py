@@ -8,11 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from gpusearch.config import TextConfig
 from gpusearch.decoder import Decoded
 from gpusearch.errors import InputError
-from gpusearch.io.corpus import Corpus
+from gpusearch.io.corpus import Corpus, describe_segment
 from gpusearch.io.documents import FORMATS, write_documents
-from gpusearch.io.trace import format_trace
+from gpusearch.io.files import split_blank
+from gpusearch.io.nbest import BORDER
+from gpusearch.io.trace import format_trace, is_span
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
 from gpusearch.model.weights import Features
 from gpusearch.search.run import DocumentResult, Translation
@@ -47,6 +50,24 @@ def check_labels(corpus: Corpus, form: str) -> None:
     """
     nothing = [[""] * len(document.segments) for document in corpus.documents]
     write_documents(corpus, nothing, io.BytesIO(), "text" if form == "trace" else form)
+
+
+def check_words(corpus: Corpus, text: TextConfig, form: str, nbest_list: Path | None) -> None:
+    """Refuse words of the source that the output would be misread with if they are copied, before the work begins.
+
+    Raises:
+        InputError: one that looks like a span where a trace is written, or like a border in a list.
+    """
+    if text.tokenizer != "none" or text.mark_unknown or text.drop_unknown:
+        return
+    moses_list = nbest_list is not None and ".jsonl" not in nbest_list.suffixes
+    for place, document in enumerate(corpus.documents):
+        for number, segment in enumerate(document.segments):
+            for word in split_blank(segment.source):
+                if (moses_list and word == BORDER) or (form == "trace" and is_span(word)):
+                    what = f"{describe_segment(document, place, number)} has a word that "
+                    what += "a list in Moses' form cannot hold" if word == BORDER else "the format trace cannot hold"
+                    raise InputError(what, found=word, hint="write JSONL (--format jsonl, a list called .jsonl)")
 
 
 def write_decoded(decoded: Decoded, features: Features, destination: Path | None, name: str | None) -> None:

@@ -21,7 +21,9 @@ Segment = tuple[int, int, int, int]
 """A phrase: source words start .. stop - 1, target words first .. last - 1, all from 0."""
 Point = tuple[int, int]
 
-_BORDER = " ||| "
+BORDER = "|||"
+"""Between the fields of a line."""
+_BORDER = f" {BORDER} "
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def format_n_best(entry: NBestEntry, *, spans_in_text: bool = False) -> str:
         InputError: a word that would be read as a border.
     """
     for word in entry.words:
-        if word == "|||":
+        if word == BORDER:
             raise InputError("a word that an n-best list cannot hold", found=word, hint="write the list as .jsonl")
     if spans_in_text:
         text = "".join(f"{_followed(words)}|{start}-{stop - 1}| " for start, stop, words in entry.phrases)

@@ -15,6 +15,11 @@ Phrase = tuple[int, int, list[str]]
 _SPAN = re.compile(r"\|([0-9]{1,9})-([0-9]{1,9})\|")
 
 
+def is_span(word: str) -> bool:
+    """Whether a word looks like the span of a phrase."""
+    return _SPAN.fullmatch(word) is not None
+
+
 def parse_trace(line: str) -> list[Phrase] | None:
     """Phrases of a line in target order; None where the line does not end in a span: it is plain text."""
     phrases: list[Phrase] = []

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.io.nbest import NBestEntry, Segment
+from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE
 from gpusearch.model.problem import Batch
 from gpusearch.model.weights import DISTORTION, PHRASE_PENALTY, WORD_PENALTY, Features
 from gpusearch.search.chains import Finals
-from gpusearch.search.choose import every_chain
-from gpusearch.search.translation import SentenceTranslation, describe
+from gpusearch.search.translation import SentenceTranslation, describe, feature_values
 
+_NOTHING: NDArray[np.int32] = np.empty(0, np.int32)
 # Features that Moses numbers, as if there could be several.
 _NUMBERED = {name: f"{name}0" for name in (DISTORTION, WORD_PENALTY, PHRASE_PENALTY)}
 
@@ -26,24 +28,43 @@ def sentence_lists(
     Args:
         distinct: of those that say the same words only the best is kept.
     """
-    derivations = [choice.derivation for choice in every_chain(finals, batch, document)]
-    lists = []
-    for sentence in range(len(derivations[0])):
-        different = {derivation[sentence].tobytes(): derivation[sentence] for derivation in derivations}
-        lists.append(_best(batch, list(different.values()), count, first_jump, distinct))
+    first, last = batch.units.first_sentence[document : document + 2].tolist()
+    lists: list[list[SentenceTranslation]] = [describe(batch, [_NOTHING], first_jump) for _ in range(first, last)]
+    for unit in np.flatnonzero(batch.units.document == document).tolist():
+        sentences = batch.units.sentences(unit)
+        for local, sentence in enumerate(sentences):
+            chains, derivations = _different(finals, batch, unit, local)
+            if len(sentences) == 1:
+                score = finals.score[unit, chains].astype(np.float64)
+            else:
+                score = batch.options.model.features.score(feature_values(batch, derivations, first_jump))
+            best = (derivations[place] for place in np.argsort(-score, kind="stable").tolist())
+            chosen = list(islice(_saying_new(batch, best) if distinct else best, count))
+            lists[sentence - first] = sorted(describe(batch, chosen, first_jump), key=lambda one: -one.score)
     return lists
 
 
-def _best(
-    batch: Batch, options: Sequence[NDArray[np.int32]], count: int, first_jump: bool, distinct: bool
-) -> list[SentenceTranslation]:
-    described = sorted(describe(batch, options, first_jump), key=lambda one: -one.score)
-    if distinct:
-        seen: dict[tuple[str, ...], SentenceTranslation] = {}
-        for one in described:
-            seen.setdefault(tuple(one.words), one)
-        described = list(seen.values())
-    return described[:count]
+def _different(finals: Finals, batch: Batch, unit: int, local: int) -> tuple[NDArray[np.intp], list[NDArray[np.int32]]]:
+    """What the chains have made of a sentence of a unit, each once, with the first chain that has it."""
+    problem = batch.problem
+    words = problem.sentence[int(problem.unit[unit, UNIT_FIRST_SENTENCE]) :, SENTENCE_WORDS]
+    slot = int(words[:local].sum()) + local
+    length = finals.length[unit][:, local]
+    rows = finals.option[unit][:, slot : slot + int(length.max(initial=0))]
+    rows = np.where(np.arange(rows.shape[1]) < length[:, None], rows, -1)
+    _, chains = np.unique(rows, axis=0, return_index=True)
+    chains.sort()
+    return chains, [rows[chain, : length[chain]] for chain in chains.tolist()]
+
+
+def _saying_new(batch: Batch, derivations: Iterable[NDArray[np.int32]]) -> Iterator[NDArray[np.int32]]:
+    """Those that do not say what one before them says."""
+    seen: set[tuple[str, ...]] = set()
+    for options in derivations:
+        words = tuple(word for option in options.tolist() for word in batch.options.target(option))
+        if words not in seen:
+            seen.add(words)
+            yield options
 
 
 def n_best_entry(number: int, sentence: SentenceTranslation, features: Features) -> NBestEntry:

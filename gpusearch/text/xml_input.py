@@ -69,13 +69,15 @@ def parse_marked(text: str, brackets: Sequence[str] = ("<", ">"), name: str = "t
         position = tag.end()
         ends, kind, attributes, empty = tag.groups()
         if kind in _OTHER_MEANINGS:
-            raise InputError(f"a tag in {name} that is not there", found=tag[0], hint="leave it out")
+            raise InputError(f"a tag in {name} that only Moses knows", found=tag[0], hint="leave it out")
         if ends:
             if not open_tags or open_tags[-1][0] != kind:
                 raise InputError(f"the end of a tag in {name} that was not opened", found=tag[0])
             _, given, first = open_tags.pop()
             marked += _marked(given, first, len(pieces), name)
-        elif not empty:
+        elif empty:
+            marked += _marked(attributes, len(pieces), len(pieces), name)
+        else:
             open_tags.append((kind, attributes, len(pieces)))
     if open_tags:
         raise InputError(f"a tag in {name} without its end", found=f"{brackets[0]}{open_tags[-1][0]}{open_tags[-1][1]}")

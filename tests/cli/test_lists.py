@@ -88,3 +88,55 @@ def test_alignments_have_a_line_a_segment_and_positions_of_the_sentence() -> Non
     lines = Path("points").read_text().split("\n")
     assert lines[0] == "0-0 1-2 2-1 3-3"
     assert lines[1] == "" and lines[3] == "0-0 1-1 2-2 3-3" and len(lines) == 5
+
+
+@pytest.mark.complaint(7)
+@pytest.mark.complaint(17)
+@pytest.mark.parametrize("method", ["search", "beam"])
+def test_border_lines_of_plain_text_count(method: str) -> None:
+    """Alignments go line by line with the input and the output, and lists have the numbers of its lines."""
+    Path("in").write_text("\nla maison\n\n \t\nune maison\nle chien\n\n")
+    more = ["--nbest-list", "list", "--nbest-size", "2", "--alignment-file", "points", "--method", method]
+    assert run(["decode", "-c", str(TINY), "in", "-o", "out", "-q", "--chains", "4", *more]) == 0
+    assert Path("out").read_text().split("\n") == ["", "the house", "", "", "a house", "the dog", "", ""]
+    assert Path("points").read_text().split("\n") == ["", "0-0 1-1", "", "", "0-0 1-1", "0-0 1-1", "", ""]
+    best: dict[int, NBestEntry] = {}
+    for entry in read_n_best("list"):
+        best.setdefault(entry.sentence, entry)
+    assert {number: " ".join(entry.words) for number, entry in best.items()} == dict(
+        enumerate(["", "the house", "", "", "a house", "the dog", ""])
+    )
+    assert run(["decode", "-c", str(TINY), "in", "-o", "out", "-q", "--nbest-list", "list.jsonl"]) == 0
+    rows = [json.loads(line) for line in Path("list.jsonl").read_text().split("\n")[:-1]]
+    assert {(row["id"], row["doc"], row["seg"]) for row in rows} == {(1, 1, 1), (4, 2, 1), (5, 2, 2)}
+
+
+@pytest.mark.complaint(6)
+@pytest.mark.parametrize(
+    ("word", "more"), [("|||", ("--nbest-list", "list")), ("|3-4|", ("--format", "trace"))], ids=["list", "trace"]
+)
+def test_words_that_an_output_cannot_hold_are_named_before_the_search(
+    word: str, more: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are words like others for all other outputs, and where they are not copied."""
+    Path("in").write_text(f"la\nla {word} maison\n")
+    arguments = ["decode", "-c", str(TINY), "in", "-o", "out", "-q", "--chains", "2"]
+    assert run([*arguments, *more]) == 2
+    assert "document 1, segment 2 has a word that" in capsys.readouterr().err
+    assert not Path("out").exists()
+    assert run([*arguments, *more, "--mark-unknown"]) == 0
+    assert run([*arguments, "--nbest-list", "list.jsonl"]) == 0
+    assert Path("out").read_text() == f"the\nthe {word} house\n"
+
+
+def test_what_one_output_cannot_hold_does_not_cost_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    """A given translation with a border in it: the list is refused, the rest is written."""
+    segment = {"src": "la maison", "constraints": [{"span": [1, 1], "translations": ["|||"], "exclusive": True}]}
+    Path("in.jsonl").write_text(json.dumps({"doc_id": "d", "segments": [segment]}))
+    arguments = ["decode", "-c", str(TINY), "in.jsonl", "-o", "out", "-q", "--format", "text", "--nbest-list", "list"]
+    assert run([*arguments, "--alignment-file", "points", "--save-state", "state", "--score-file", "scores"]) == 2
+    err = capsys.readouterr().err
+    assert "a word that an n-best list cannot hold" in err and "gpusearch:" in err
+    assert Path("out").read_text() == "the |||\n"
+    assert all(Path(name).stat().st_size for name in ("points", "state", "scores"))
+    assert not Path("list").exists()

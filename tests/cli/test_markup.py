@@ -71,6 +71,17 @@ def test_faulty_mark_up_is_an_error_before_the_search(capsys: pytest.CaptureFixt
     assert run(["decode", "-c", str(TINY), "in", "--xml-input", "constraint"]) == 2
 
 
+@pytest.mark.complaint(20)
+def test_a_tag_without_words_that_gives_a_translation_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Written as one tag or as two: it would be lost in silence."""
+    for tag in ('<x translation="a"/>', '<x translation="a"></x>'):
+        Path("in").write_text(f"la {tag} maison\n")
+        assert run(["decode", "-c", str(TINY), "in", "--xml-input", "inclusive"]) == 2
+        assert "a tag in document 1, segment 1 with no words inside" in capsys.readouterr().err
+    Path("in").write_text("la <br/> maison\n")
+    assert run(["decode", "-c", str(TINY), "in", "--xml-input", "inclusive", "-q", "--chains", "2"]) == 0
+
+
 def test_brackets_of_ones_own() -> None:
     Path("in").write_text('la {{x translation="castle"}}maison{{/x}} <bleue> .\n\nle chien\n')
     lines = decoded("--xml-input", "exclusive", "--set", 'text.xml_brackets=["{{", "}}"]')

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import gpusearch
-from gpusearch.config import SearchConfig
+from gpusearch.config import SearchConfig, with_search
 from gpusearch.model.model import Model
 from gpusearch.search.force import score_segmented
+from gpusearch.search.run import DocumentResult, search_documents
 from gpusearch.search.saved import Given
 from tests.parity_model import newstest_documents
 from tests.search.runs import Documents, search
@@ -71,3 +72,31 @@ def test_distinct_n_best_repeat_no_text() -> None:
         texts = [tuple(" ".join(sentence.words) for sentence in one.sentences) for one in few.n_best]
         assert dict(zip(texts, (one.score for one in few.n_best), strict=True)) == best
         assert texts == list(best)
+
+
+@pytest.mark.parametrize("units", ["sentence", "document"])
+def test_lists_have_what_the_chains_end_with_each_once_best_first(units: str) -> None:
+    """Also where there are fewer places than derivations; of those that say the same the best, where asked for."""
+    decoder = gpusearch.load(TINY)
+    config = with_search(decoder.config, {"chains": 40, "steps": 6})
+    documents = [[sentence.split() for sentence in ("le petit chien ne dort pas .", "", "une maison bleue")], [[]]]
+
+    def lists(count: int, *, distinct: bool = False) -> list[DocumentResult]:
+        more = {"list_size": count, "distinct": distinct, "keep_chains": True, "units": units}
+        return search_documents(decoder.model, config, documents, **more).documents
+
+    for every, few, distinct in zip(lists(999), lists(3), lists(3, distinct=True), strict=True):
+        for place, listed in enumerate(every.lists):
+            derivations = [[(p.start, p.stop, list(p.words)) for p in one.phrases] for one in listed]
+            ended = {repr(chain[place]) for chain in every.chains}
+            assert sorted(map(repr, derivations)) == sorted(ended)
+            scores = [one.score for one in listed]
+            assert scores == sorted(scores, reverse=True)
+            assert [one.score for one in few.lists[place]] == pytest.approx(scores[:3], abs=1e-5)
+            best: dict[str, float] = {}
+            for one in listed:
+                best.setdefault(" ".join(one.words), one.score)
+            found = [one.score for one in distinct.lists[place]]
+            assert found == pytest.approx(list(best.values())[:3], abs=1e-5)
+            assert len({" ".join(one.words) for one in distinct.lists[place]}) == len(found)
+    assert len(every.lists) == 1 and len(lists(999)[0].lists[0]) > 3

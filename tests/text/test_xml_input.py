@@ -51,7 +51,8 @@ def test_what_has_not_the_form_of_a_tag_is_text(text: str) -> None:
         ('<x translation="a" prob="-1">c</x>', "a probability in a tag of line 3"),
         ('<x translation="a" prob="nan">c</x>', "a probability in a tag of line 3"),
         ('<x translation="a" span="0-1">c</x>', 'a tag in line 3 with "span"'),
-        ("<wall/>", "a tag in line 3 that is not there; found <wall/>"),
+        ('<x translation="a" span="0-1"/> c', 'a tag in line 3 with "span"'),
+        ("<wall/>", "a tag in line 3 that only Moses knows; found <wall/>"),
     ],
 )
 def test_faults_are_named(text: str, message: str) -> None:
