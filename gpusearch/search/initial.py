@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.kernels.records import (
+    MONOTONE,
     OPTION_LENGTH,
+    ORIENTATIONS,
     SENTENCE_SLOT,
     SENTENCE_SPAN,
     SENTENCE_WORDS,
@@ -87,10 +89,15 @@ class SavedStart(GivenStart):
 def best_derivations(batch: Batch) -> list[list[int]]:
     """For each sentence the monotone derivation with the best sum of isolated scores, LM estimates included.
 
-    Dynamic programming over source positions; of equal sums the one whose last phrase is longest.
+    Reordering models count with what monotone phrases have from them. Dynamic programming over source positions; of
+    equal sums the one whose last phrase is longest.
     """
     problem, options = batch.problem, batch.options
-    isolated = options.entries.score[options.entry]
+    inside = at_end = options.entries.score[options.entry]
+    if problem.reordering:
+        order = problem.reordering.score
+        at_end = at_end + order[:, MONOTONE]
+        inside = at_end + order[:, ORIENTATIONS + MONOTONE]  # the score of the step behind a phrase
     result = []
     for row in problem.sentence:
         words, first_row = int(row[SENTENCE_WORDS]), int(row[SENTENCE_SPAN])
@@ -100,9 +107,11 @@ def best_derivations(batch: Batch) -> list[list[int]]:
             ends: list[tuple[int, int]] = []
             for length in range(min(options.longest, stop), 0, -1):
                 span = first_row + (stop - length) * options.longest + length - 1
-                option, before = int(problem.span[span]), best[stop - length]
-                if option < problem.span[span + 1] and before is not None:
-                    ends.append((before[0] + int(isolated[option]), option))
+                (first, last), before = problem.span[span : span + 2].tolist(), best[stop - length]
+                if first < last and before is not None:
+                    worth = (at_end if stop == words else inside)[first:last]
+                    option = int(worth.argmax())
+                    ends.append((before[0] + int(worth[option]), first + option))
             best.append(max(ends, key=lambda end: end[0], default=None))
         chosen: list[int] = []
         stop = words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import pytest
 
 from gpusearch.config import load_config
 from gpusearch.errors import InputError
+from gpusearch.kernels.records import SENTENCE_WORDS
 from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
+from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.initial import best_derivations
 from gpusearch.search.saved import given_from_trace, load, save
 from gpusearch.search.translation import describe
@@ -199,6 +202,40 @@ def test_best_options_in_the_order_of_the_source(newstest_model: Model, document
 
         assert sum(int(isolated[option]) for option in derivation) == best(0)
     assert describe(batch, [np.array(best_derivations(batch)[1], np.int32)], True)[0].score < 0
+
+
+def test_best_options_with_a_reordering_model(tmp_path: Path) -> None:
+    """The scores of monotone steps count, as the features of the whole have them; all derivations are looked at."""
+    rows = ["maison ||| house ||| .1 .5 .4 .1 .5 .4", "maison bleue ||| blue house ||| .5 .2 .3 .01 .3 .6",
+            "la ||| the ||| .05 .05 .9 .01 .4 .4", "la ||| her ||| .9 .05 .05 .9 .05 .05"]  # fmt: skip
+    (tmp_path / "orders").write_text("\n".join(rows) + "\n")
+    path = copy_tiny(tmp_path)
+    group = '[[reordering_model]]\npath = "orders"\nweights = [1.0, 0.3, 0.3, 1.0, 0.3, 0.3]\ncache = false\n'
+    path.write_text(path.read_text().replace("[weights]", f"{group}\n[weights]"))
+    model = load_model(load_config(path))
+    sentences = ["la maison bleue", "maison bleue", "la maison bleue .", "la maison"]
+    batch = build_problem(model, [[sentence.split() for sentence in sentences]])
+    isolated = batch.options.entries.score[batch.options.entry]
+    place = slice(*model.features.groups["LexicalReordering0"])
+
+    def worth(options: list[int]) -> float:
+        features = describe(batch, [np.array(options, np.int32)], True)[0].features
+        orders = float(features[place] @ model.features.weights[place])
+        return float(isolated[options].sum()) / SCORE_UNITS + orders
+
+    said = []
+    for sentence, derivation in enumerate(best_derivations(batch)):
+        words = int(batch.problem.sentence[sentence, SENTENCE_WORDS])
+        every = [
+            [*options]
+            for cuts in range(words)
+            for borders in combinations(range(1, words), cuts)
+            for options in product(*(batch.options.in_span(sentence, *s) for s in pairwise((0, *borders, words))))
+        ]
+        assert worth(derivation) == pytest.approx(max(map(worth, every)), abs=1e-5)
+        said.append(" ".join(word for option in derivation for word in batch.options.target(option)))
+    # A monotone step to "the" and one behind it are worth ln .05 and ln .01, with "her" ln .9 each.
+    assert all(text.startswith("her ") == (text[0] != "b") for text in said)
 
 
 def test_a_better_start_is_a_better_end_of_no_steps(newstest_model: Model, documents: Documents) -> None:
