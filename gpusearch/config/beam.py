@@ -26,3 +26,12 @@ class BeamConfig(Group):
     lattice_width: float | None = Field(
         None, ge=0, description="lattices hold derivations that are worse than the best by so many nats; all if none"
     )
+
+
+class LatticeConfig(Group):
+    """`[search.lattice]`: limits of the dynamic program over the phrases of all chains (`recombine = "lattice"`)."""
+
+    options: int = Field(
+        20, ge=1, le=1_000_000, description="options of a span that join those of the chains, the best ones"
+    )
+    stack_size: int = Field(100, ge=1, le=1_000_000, description="hypotheses kept for each number of covered words")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from gpusearch.config.beam import BeamConfig
+from gpusearch.config.beam import BeamConfig, LatticeConfig
 from gpusearch.config.group import FilePath, Group
 
 Share = Annotated[float, Field(ge=0)]
@@ -84,9 +84,10 @@ class SearchConfig(Group):
         "a translation, a saved state",
     )
     initial_file: FilePath | None = Field(None, description="where initial = file or saved starts from")
-    recombine: Literal["best-unit", "best-chain"] = Field(
+    recombine: Literal["lattice", "best-unit", "best-chain"] = Field(
         "best-unit",
-        description="output: each unit from its best chain, or all from the document's best chain",
+        description="output: the best derivation over the phrases of all chains of a sentence; each unit from its best "
+        "chain; or all from the document's best chain",
     )
     distortion_limit: int = Field(6, ge=-1, description="longest jump in source words; -1: no limit")
     distortion_check: Literal["jump", "moses"] = Field(
@@ -119,6 +120,7 @@ class SearchConfig(Group):
         ge=1,
         description="proposals judged at once on a GPU; never changes the result; chosen where not given",
     )
+    lattice: LatticeConfig = LatticeConfig()
     beam: BeamConfig = BeamConfig()
     operations: OperationsConfig = OperationsConfig()
 

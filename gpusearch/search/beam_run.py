@@ -90,4 +90,5 @@ def run_beam(batch: Batch, config: SearchConfig, search: Search, tick: Tick, wan
 def beam_alone(config: Config) -> Config:
     """The beam by itself is a search that starts from it and makes no step, which scores it with all features."""
     alone = {"initial": "beam", "chains": 1, "steps": 0, "max_rejected": None, "target_score": None}
+    alone |= {"recombine": "best-unit"}
     return config.model_copy(update={"search": config.search.model_copy(update=alone)})

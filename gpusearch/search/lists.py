@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from gpusearch.io.nbest import NBestEntry, Segment
 from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE
 from gpusearch.model.problem import Batch
-from gpusearch.model.weights import DISTORTION, PHRASE_PENALTY, WORD_PENALTY, Features
+from gpusearch.model.weights import DISTORTION, PHRASE_PENALTY, SCORE_UNITS, WORD_PENALTY, Features
 from gpusearch.search.chains import Finals
-from gpusearch.search.translation import SentenceTranslation, describe, feature_values
+from gpusearch.search.translation import Derivation, SentenceTranslation, describe, scores
 
 _NOTHING: NDArray[np.int32] = np.empty(0, np.int32)
 # Features that Moses numbers, as if there could be several.
@@ -21,11 +21,19 @@ _NUMBERED = {name: f"{name}0" for name in (DISTORTION, WORD_PENALTY, PHRASE_PENA
 
 
 def sentence_lists(
-    finals: Finals, batch: Batch, document: int, count: int, first_jump: bool, *, distinct: bool = False
+    finals: Finals,
+    batch: Batch,
+    document: int,
+    best: Derivation,
+    count: int,
+    first_jump: bool,
+    *,
+    distinct: bool = False,
 ) -> list[list[SentenceTranslation]]:
     """For each sentence of a document at most `count` different derivations from its chains, best score first.
 
     Args:
+        best: what was made of the chains, of each sentence: it takes part.
         distinct: of those that say the same words only the best is kept.
     """
     first, last = batch.units.first_sentence[document : document + 2].tolist()
@@ -35,11 +43,15 @@ def sentence_lists(
         for local, sentence in enumerate(sentences):
             chains, derivations = _different(finals, batch, unit, local)
             if len(sentences) == 1:
-                score = finals.score[unit, chains].astype(np.float64)
+                score = finals.score[unit, chains] / SCORE_UNITS
             else:
-                score = batch.options.model.features.score(feature_values(batch, derivations, first_jump))
-            best = (derivations[place] for place in np.argsort(-score, kind="stable").tolist())
-            chosen = list(islice(_saying_new(batch, best) if distinct else best, count))
+                score = scores(batch, derivations, first_jump)
+            made = best[sentence - first]
+            if not any(np.array_equal(made, derivation) for derivation in derivations):
+                derivations.append(made)
+                score = np.append(score, scores(batch, [made], first_jump))
+            falling = (derivations[place] for place in np.argsort(-score, kind="stable").tolist())
+            chosen = list(islice(_saying_new(batch, falling) if distinct else falling, count))
             lists[sentence - first] = sorted(describe(batch, chosen, first_jump), key=lambda one: -one.score)
     return lists
 

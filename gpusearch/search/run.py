@@ -20,13 +20,14 @@ from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
 from gpusearch.search.chains import Finals, OutOfTime, Start, finals_bytes, run_chains
-from gpusearch.search.choose import choose, every_chain, n_best
+from gpusearch.search.choose import Derivation, choose, every_chain, n_best
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
 from gpusearch.search.lattice import Lattice
 from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
 from gpusearch.search.reach import check_reach
+from gpusearch.search.recombine import recombine
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
 from gpusearch.search.translation import SentenceTranslation, describe
@@ -166,15 +167,18 @@ def search_documents(
             stage.add(int(finals.tally.sum()), "proposals")
             if not finals.complete:  # what is left keeps a first translation
                 deadline = time.monotonic()
+        with timer.measure("recombine"):
+            best = _recombine(config, model, batch, finals, result, deadline, status)
         with timer.measure("output"):
             for document in range(last - first):
-                found = _describe(config, batch, finals, document, n_best_size, distinct, keep_chains)
+                inside = slice(*batch.units.first_sentence[document : document + 2].tolist())
+                found = _describe(config, batch, finals, best[inside], document, n_best_size, distinct, keep_chains)
                 if beam is not None and wanted.n_best:
                     found.lists = beam.described(document, config.search.first_jump)
                     found.sentence_n_best = [best[:of_beam] for best in found.lists] if of_beam else []
                 elif list_size:
                     found.lists = sentence_lists(
-                        finals, batch, document, list_size, config.search.first_jump, distinct=distinct
+                        finals, batch, document, best[inside], list_size, config.search.first_jump, distinct=distinct
                     )
                 if beam is not None and wanted.lattices:
                     found.lattices = beam.lattices(document)
@@ -288,6 +292,36 @@ def _run(
     return finals
 
 
+def _recombine(
+    config: Config,
+    model: Model,
+    batch: Batch,
+    finals: Finals,
+    result: SearchResult,
+    deadline: float | None,
+    status: Status | None,
+) -> Derivation:
+    """The translation of each sentence of a batch; where the search was ended early, without a further search."""
+    search = config.search
+    best: Derivation = []
+    for document in range(len(batch.units.first_sentence) - 1):
+        best += choose(finals, batch, document, search.recombine).derivation
+    if search.recombine != "lattice" or not finals.complete:
+        return best
+    done_before = len(result.documents)
+
+    def tick(done: int) -> None:
+        if deadline is not None and time.monotonic() > deadline:
+            raise OutOfTime
+        if status is not None:
+            status(done_before, f"recombination: {done} of {len(batch.units.words)} sentences")
+
+    recombined = recombine(batch, search_settings(config, model, batch), finals, search, best, tick)
+    result.complete &= recombined.complete
+    result.interrupted |= recombined.interrupted
+    return recombined.derivation
+
+
 def _check_memory(batch: Batch, chains: int, looks: int) -> None:
     need, free = finals_bytes(batch.problem, chains, looks), free_bytes()
     if need > free:
@@ -300,7 +334,14 @@ def _check_memory(batch: Batch, chains: int, looks: int) -> None:
 
 
 def _describe(
-    config: Config, batch: Batch, finals: Finals, document: int, count: int, distinct: bool, keep_chains: bool
+    config: Config,
+    batch: Batch,
+    finals: Finals,
+    best: Derivation,
+    document: int,
+    count: int,
+    distinct: bool,
+    keep_chains: bool,
 ) -> DocumentResult:
     def translation(derivation: Sequence[NDArray[np.int32]]) -> Translation:
         sentences = describe(batch, derivation, config.search.first_jump)
@@ -309,7 +350,7 @@ def _describe(
     units = np.flatnonzero(batch.units.document == document)
     chains = every_chain(finals, batch, document) if keep_chains else []
     return DocumentResult(
-        best=translation(choose(finals, batch, document, config.search.recombine).derivation),
+        best=translation(best),
         chain_scores=finals.score[units].sum(axis=0) / SCORE_UNITS,
         n_best=[translation(choice.derivation) for choice in n_best(finals, batch, document, count, distinct=distinct)],
         chains=[

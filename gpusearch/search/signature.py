@@ -14,7 +14,7 @@ from gpusearch.model.model import Model
 from gpusearch.search.run import SearchResult
 
 # The device, the number of threads and of lanes held at once never change the result of features that are built in.
-_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file", "operations", "beam"}
+_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file", "operations", "beam", "lattice"}
 # What the beam by itself does not read.
 _CHAINS = {
     "policy",
@@ -72,6 +72,8 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     if alone or search.initial == "beam":
         beam = search.beam.model_dump(exclude={"lattice_width"})
         parts += [f"beam.{key}:{value:g}" for key, value in beam.items()]
+    if search.recombine == "lattice" and not alone:
+        parts += [f"lattice.{key}:{value}" for key, value in search.lattice.model_dump().items()]
     if search.steps is None and not alone:
         parts.append(f"steps_per_word:{search.steps_per_word:g}")
     if search.option_draw == "score" and not alone:

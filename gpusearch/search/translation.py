@@ -61,11 +61,16 @@ def describe(batch: Batch, derivation: Derivation, first_jump: bool) -> list[Sen
         first_jump: whether the jump from the sentence's start counts as distortion.
     """
     features = feature_values(batch, derivation, first_jump)
-    scores = batch.options.model.features.score(features)
+    totals = batch.options.model.features.score(features)
     return [
         SentenceTranslation(tuple(_phrase(batch, int(option)) for option in options), values, float(score))
-        for options, values, score in zip(derivation, features, scores, strict=True)
+        for options, values, score in zip(derivation, features, totals, strict=True)
     ]
+
+
+def scores(batch: Batch, derivation: Derivation, first_jump: bool) -> NDArray[np.float64]:
+    """Score of each sentence of a derivation: ``[N]``, nats."""
+    return batch.options.model.features.score(feature_values(batch, derivation, first_jump))
 
 
 def _phrase(batch: Batch, option: int) -> Phrase:

@@ -1,0 +1,116 @@
+"""Recombination of chains: the best derivation of a sentence among what all chains have found out about it.
+
+A dynamic program over the phrases of all chains: the beam (`beam.py`), given no options but those that a chain ends
+with, the best others of their spans, of the parts of these, and of two neighbours together. So it joins the pieces that
+each chain has right, in any order that the distortion limit allows, with phrases split and parts exchanged; and it is
+short, for there is little to choose from. Where it finds nothing better than the best chain, that stands.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.config.beam import BeamConfig
+from gpusearch.config.search import SearchConfig
+from gpusearch.kernels.records import LONGEST, OPTION_LENGTH, OPTION_START, Problem, Search
+from gpusearch.memory import free_bytes
+from gpusearch.model.problem import Batch
+from gpusearch.search.beam import BeamDecoder, Tick, features_left_out
+from gpusearch.search.chains import Finals
+from gpusearch.search.choose import Derivation
+from gpusearch.search.translation import scores
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Recombined:
+    """What has become of the derivations of all sentences."""
+
+    derivation: Derivation
+    complete: bool = True
+    """False where a time limit or an interrupt ended it early: some sentences are as they were chosen."""
+    interrupted: bool = False
+
+
+def recombine(
+    batch: Batch, search: Search, finals: Finals, config: SearchConfig, chosen: Derivation, tick: Tick | None = None
+) -> Recombined:
+    """The best derivation of each sentence of a batch: over the phrases of all chains, or the one that was chosen.
+
+    Args:
+        finals: what the chains end with.
+        chosen: for each sentence options in target order, of some chain.
+        tick: see `BeamDecoder.decode`.
+
+    Raises:
+        InputError: see `BeamDecoder`.
+    """
+    if left_out := features_left_out(batch.options.model):
+        logger.info("chains are not recombined by lattice, which cannot hold %s", ", ".join(left_out))
+        return Recombined(chosen)
+    joined = np.flatnonzero(union_of_chains(batch.problem, finals, int(search.number[LONGEST]), config.lattice.options))
+    decoder = BeamDecoder(
+        only_options(batch.problem, joined),
+        search,
+        BeamConfig(stack_size=config.lattice.stack_size),
+        threads=config.threads,
+        free=free_bytes(),
+    )
+    found = decoder.decode(tick=tick)
+    others = [
+        joined[options].astype(np.int32) if done else before
+        for options, done, before in zip(found.options, found.done, chosen, strict=True)
+    ]
+    better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
+    best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
+    return Recombined(best, found.complete, found.interrupted)
+
+
+def union_of_chains(problem: Problem, finals: Finals, longest: int, best: int) -> NDArray[np.bool_]:
+    """``[O]``: the options that chains end with, and the `best` ones of each span around them.
+
+    These are the spans of the chains' phrases, of two that follow one another on both sides, of single words, and all
+    that lie inside one of them.
+    """
+    counts = np.diff(problem.span)
+    row = np.repeat(np.arange(len(counts)), counts)
+    used = np.zeros(len(row), np.bool_)
+    spans = np.zeros(len(counts), np.bool_)
+    start, length = problem.option_place[:, OPTION_START], problem.option_place[:, OPTION_LENGTH]
+    for options in finals.option:
+        used[options[options >= 0]] = True
+        both = (options[:, :-1] >= 0) & (options[:, 1:] >= 0)
+        left, right = options[:, :-1][both], options[:, 1:][both]
+        together = (start[left] + length[left] == start[right]) & (length[left] + length[right] <= longest)
+        spans[(row[left] + length[right])[together]] = True
+    spans[row[used]] = True
+    # Rows are words by lengths: what lies inside a span begins where it does, or is inside what begins a word later.
+    by_word = spans.reshape(-1, longest)
+    by_word[:, 0] = True
+    by_word[:] = np.logical_or.accumulate(by_word[:, ::-1], axis=1)[:, ::-1]
+    for _ in range(longest - 1):
+        by_word[1:, :-1] |= by_word[:-1, 1:]
+    place = np.arange(len(row)) - problem.span[row]
+    return used | (spans[row] & (place < best))
+
+
+def only_options(problem: Problem, chosen: NDArray[np.integer]) -> Problem:
+    """A problem of some of its options (int[*], ascending), for the beam; options have new numbers."""
+    before = np.zeros(len(problem.option_place) + 1, np.int32)
+    before[chosen + 1] = 1
+    reordering = problem.reordering
+    if reordering:
+        reordering = reordering._replace(score=reordering.score[chosen], value=reordering.value[chosen])
+    return problem._replace(
+        span=np.cumsum(before, dtype=np.int32)[problem.span],
+        option_place=problem.option_place[chosen],
+        option_score=problem.option_score[chosen],
+        option_value=problem.option_value[chosen],
+        option_open=np.ascontiguousarray(problem.option_open[:, chosen]),
+        reordering=reordering,
+    )
