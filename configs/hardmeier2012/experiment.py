@@ -37,6 +37,7 @@ PAPER: dict[str, Any] = {
     "chains": 1,
     "initial": "random",
     "option_draw": "uniform",
+    "longest_visit": 1,  # the paper draws a sentence anew at each step
     "distortion_check": "jump",
     "operations": {
         "change": 0.8,
