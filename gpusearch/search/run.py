@@ -167,8 +167,7 @@ def search_documents(
             stage.add(int(finals.tally.sum()), "proposals")
             if not finals.complete:  # what is left keeps a first translation
                 deadline = time.monotonic()
-        with timer.measure("recombine"):
-            best = _recombine(config, model, batch, finals, result, deadline, status)
+        best = _recombine(config, model, batch, finals, result, timer, deadline, status)
         with timer.measure("output"):
             for document in range(last - first):
                 inside = slice(*batch.units.first_sentence[document : document + 2].tolist())
@@ -298,6 +297,7 @@ def _recombine(
     batch: Batch,
     finals: Finals,
     result: SearchResult,
+    timer: Timer,
     deadline: float | None,
     status: Status | None,
 ) -> Derivation:
@@ -316,7 +316,8 @@ def _recombine(
         if status is not None:
             status(done_before, f"recombination: {done} of {len(batch.units.words)} sentences")
 
-    recombined = recombine(batch, search_settings(config, model, batch), finals, search, best, tick)
+    with timer.measure("recombine"):
+        recombined = recombine(batch, search_settings(config, model, batch), finals, search, best, tick)
     result.complete &= recombined.complete
     result.interrupted |= recombined.interrupted
     return recombined.derivation
