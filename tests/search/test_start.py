@@ -88,7 +88,7 @@ def test_a_translation_with_another_number_of_sentences(
 
 
 @pytest.mark.parametrize(
-    ("shared_out", "compat", "rejected"), [(True, "none", 900), (False, "none", 900), (False, "docent", 100)]
+    ("shared_out", "compat", "rejected"), [(True, "none", 900), (False, "none", 500), (False, "docent", 100)]
 )
 def test_a_saved_state_goes_on_as_the_unbroken_run(
     newstest_model: Model, documents: Documents, tmp_path: Path, shared_out: bool, compat: str, rejected: int

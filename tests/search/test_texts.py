@@ -46,12 +46,12 @@ def check(decoder: Decoder, documents: list[list[str]], **settings: object) -> l
 
 
 @pytest.mark.complaint(8)
-@pytest.mark.parametrize("target_score", [None, 0.0])
-def test_empty_documents_and_segments(decoder: Decoder, target_score: float | None) -> None:
+@pytest.mark.parametrize(("method", "target_score"), [("search", None), ("search", 0.0), ("beam", None)])
+def test_empty_documents_and_segments(decoder: Decoder, method: str, target_score: float | None) -> None:
     """Between others and alone, searched by sentences and by documents: nothing in, nothing out, nothing scored."""
     mixed = [["", "la maison", ""], [], [""], ["", " ", "\t"], ["le chien dort ."]]
     for documents in (mixed, [[]], [[""]], [["", ""], []], []):
-        texts = check(decoder, documents, target_score=target_score)
+        texts = check(decoder, documents, method=method, target_score=target_score)
         assert texts == [[{"la maison": "the house", "le chien dort .": "the dog sleeps ."}.get(s.strip(), "")
                           for s in document] for document in documents]  # fmt: skip
     empty = decoder.decode([[""]], chains=2, target_score=target_score).result.documents[0]
@@ -81,22 +81,24 @@ def test_one_word(decoder: Decoder) -> None:
 
 
 @pytest.mark.complaint(5)
-def test_unknown_words_only(decoder: Decoder) -> None:
+@pytest.mark.parametrize("method", ["search", "beam"])
+def test_unknown_words_only(decoder: Decoder, method: str) -> None:
     """They are copied; each counts as -1 in its own feature, and as the <unk> of the language model."""
     documents = [["hi"], ["hi there", "你好 hi"]]
-    assert check(decoder, documents) == documents
-    found = decoder.decode(documents, chains=2).result.documents
+    assert check(decoder, documents, method=method) == documents
+    found = decoder.decode(documents, chains=2, method=method).result.documents
     unknown = decoder.model.features.index("UnknownWord")
     assert [[s.features[unknown] for s in document.best.sentences] for document in found] == [[-1], [-2, -2]]
 
 
 @pytest.mark.complaint(6)
-def test_any_token_is_a_word(decoder: Decoder) -> None:
+@pytest.mark.parametrize("method", ["search", "beam"])
+def test_any_token_is_a_word(decoder: Decoder, method: str) -> None:
     """Brackets, bars, entities and marks of other tools neither stop the decoder nor mean anything."""
     odd = "[] ((( [X] a|b|c|d|e ||| |0-1| <s> </s> <unk> &#124; <a b='c'> \u00a0 \u2028 \x00 {} _ \\"
-    assert check(decoder, [[odd, "la maison"]]) == [[odd, "the house"]]
+    assert check(decoder, [[odd, "la maison"]], method=method) == [[odd, "the house"]]
     for token in odd.split(" "):
-        assert check(decoder, [[f"{token} maison {token}"]], chains=1) == [[f"{token} house {token}"]]
+        assert check(decoder, [[f"{token} maison {token}"]], chains=1, method=method) == [[f"{token} house {token}"]]
 
 
 def test_words_without_translation_of_their_own(decoder: Decoder) -> None:
