@@ -1,5 +1,6 @@
 """Drivers for the CPU that serve searches with language models on the host: what waits for an answer is left alone."""
 
+from gpusearch.kernels.gibbs import draw_block
 from gpusearch.kernels.records import WAITING
 from gpusearch.kernels.step import conclude, draw_monotone, propose, resting
 from gpusearch.kernels.target import cpu_driver, optional, shared
@@ -33,6 +34,16 @@ def run_asking_lanes(problem, search, state, scratch, lanes, stop, question):
         waits = False
         while not (waits or resting(state, lane) or stop[0]):
             waits = advance_or_ask(problem, search, state, scratch, lane)
+        put_question(problem.host, scratch, question, lane, waits)
+
+
+@cpu_driver
+def sample_asking_lanes(problem, search, state, scratch, lanes, stop, question):
+    """`run_asking_lanes` for the Gibbs sampler: a block that lacks an answer is drawn anew when it has come."""
+    for lane in lanes:
+        waits = False
+        while not (waits or resting(state, lane) or stop[0]):
+            waits = draw_block(problem, search, state, scratch, lane)
         put_question(problem.host, scratch, question, lane, waits)
 
 

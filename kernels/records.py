@@ -163,6 +163,29 @@ class Docent(NamedTuple):
     draws: Array  # int64[1]: draws of a step that come to nothing before a chain is given up
 
 
+# Operators of the Gibbs sampler: rows of the tallies where it runs.
+RETRANS, MERGE_SPLIT, REORDER, RESEGMENT_WINDOW = range(4)
+# Indices of Gibbs.number.
+GIBBS_RANDOM_SCAN, GIBBS_PAIRS, GIBBS_WINDOW, GIBBS_BOUNDED = range(4)
+GIBBS_NUMBERS = 4
+TEMPERATURE_BITS = 28
+
+
+class Gibbs(NamedTuple):
+    """Chains are drawn from the model's distribution, block by block (gibbs.py)."""
+
+    # int64[GIBBS_NUMBERS]: whether blocks are drawn at random; phrases that a phrase may be exchanged with, behind it
+    # in the source; most source words of a new segmentation (below 2: none); whether bounds are used (no result changes)
+    number: Array
+    # int64[*]: temperatures (1 / scale) in 2^-28, at most 2^36; the steps to the limit are shared evenly among them
+    temperature: Array
+    # int64[GIBBS_WINDOW + 2, 3]: for each number of words the first row of its patterns, the options of a span that
+    # take part, and whether they do in every order
+    window: Array
+    # int32[*, GIBBS_WINDOW]: ways to cover words, each part as place | words << 4 | rank of the option << 8; -1: none
+    pattern: Array
+
+
 class Search(NamedTuple):
     """What the user chose, as integers."""
 
@@ -179,6 +202,8 @@ class Search(NamedTuple):
     logarithm: Array
     # (): our own proposals
     docent: Docent | tuple[()] = ()
+    # (): hill climbing
+    gibbs: Gibbs | tuple[()] = ()
 
 
 class State(NamedTuple):

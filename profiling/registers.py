@@ -21,6 +21,7 @@ from numba import types
 
 from gpusearch.kernels.records import RANDOM, Docent, Scratch
 from gpusearch.search.cuda import resident_threads
+from gpusearch.search.gibbs import make_gibbs
 from gpusearch.search.state import make_state
 from tests.random_language import random_language
 from tests.random_problem import random_problem
@@ -65,21 +66,29 @@ def _device_of(capability: tuple[int, int]) -> Iterator[None]:
         dispatcher.get_current_device = real
 
 
-def signatures(*, docent: bool = False, reordering: int = 0) -> dict[Callable[..., None], tuple[Any, ...]]:
+def signatures(
+    *, docent: bool = False, gibbs: bool = False, reordering: int = 0
+) -> dict[Callable[..., None], tuple[Any, ...]]:
     """Numba's types of the arguments of every kernel, as `CudaDriver` calls them; for Docent's proposals or ours.
 
     Args:
+        gibbs: of the kernel of the Gibbs sampler instead.
         reordering: number of lexicalised reordering models; whether there is one makes another kernel.
     """
     from gpusearch.kernels import cuda as kernels
+    from gpusearch.kernels import gibbs_cuda
 
     problem, search, values = random_problem(0, random_language(0), sentences=(2,), reordering=reordering)
     if docent:
         search = search._replace(docent=Docent(np.zeros(1, np.int64)))
+    if gibbs:
+        search = search._replace(gibbs=make_gibbs(3, [1.0]))
     state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
     row = np.zeros((1, 1), np.int32)
     scratch = Scratch(row, row, row, row, np.zeros(RANDOM, np.int64), *(np.zeros((1, 1), np.int64) for _ in range(2)))
     records = tuple(_type(record) for record in (problem, search, state, scratch, np.zeros(1, np.int64)))
+    if gibbs:
+        return {gibbs_cuda.sample_lanes: (*records, types.int64)}
     return {
         kernels.start_lanes: records,
         kernels.refresh_lanes: records,
@@ -94,14 +103,14 @@ def _type(record: Any) -> Any:
     return types.Array(numba.from_dtype(record.dtype), record.ndim, "C")
 
 
-def compile_to_ptx(*, docent: bool = False, reordering: int = 0) -> dict[str, str]:
+def compile_to_ptx(*, docent: bool = False, gibbs: bool = False, reordering: int = 0) -> dict[str, str]:
     """The PTX of every kernel for sm_90, by its name."""
     from numba import cuda
 
     with _device_of(CAPABILITY):
         return {
             kernel.__name__: cuda.compile_ptx(kernel, signature, cc=CAPABILITY)[0]
-            for kernel, signature in signatures(docent=docent, reordering=reordering).items()
+            for kernel, signature in signatures(docent=docent, gibbs=gibbs, reordering=reordering).items()
         }
 
 
@@ -137,7 +146,7 @@ def table() -> str:
         "| kernel | registers | warps a multiprocessor | local memory | spills: stores, loads | shared | PTX lines |",
         "|---|---|---|---|---|---|---|",
     ]
-    for name, ptx in compile_to_ptx().items():
+    for name, ptx in (compile_to_ptx() | compile_to_ptx(gibbs=True)).items():
         for limit in LIMITS if name == "run_lanes" else (None,):
             found = usage(ptx, limit)
             title = f"`{name}`" + (f", at most {limit}" if limit else "")

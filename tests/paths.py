@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.kernels.commit import refresh
+from gpusearch.kernels.gibbs import draw_block
 from gpusearch.kernels.records import (
     LIMIT_PAUSE,
     LIMIT_REJECTED,
     LIMIT_SCORE,
     LIMIT_STEPS,
+    LONGEST,
     OPTION_TARGET,
     OPTION_WORDS,
     SENTENCE_OPTION,
@@ -33,6 +35,7 @@ from gpusearch.kernels.records import (
 from gpusearch.kernels.step import advance, resting, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver, Driver, Lanes
+from gpusearch.search.gibbs import make_gibbs
 from gpusearch.search.state import UNLIMITED, lane_hash, make_scratch, make_state
 from tests.random_language import random_language
 from tests.random_problem import PlainSettings, random_problem, random_settings
@@ -58,6 +61,12 @@ class Case:
     pauses: tuple[int, ...] = ()
     reordering: int = 0
     """Number of lexicalised reordering models."""
+    gibbs: str = ""
+    """``random`` or ``sequential``: the Gibbs sampler with this scan instead of hill climbing."""
+    scales: tuple[float, ...] = (2**-8,)
+    """Of the sampler: scores of random problems are hundreds of nats apart."""
+    bounded: bool = True
+    """Whether the sampler uses bounds."""
     docent_draws: int = 0
     """Where it is not 0: proposals are Docent's, and a chain is given up after so many draws that come to nothing."""
 
@@ -96,6 +105,10 @@ class Case:
         )
         if self.docent_draws:
             search = search._replace(docent=Docent(np.array([self.docent_draws])))
+        if self.gibbs:
+            longest = int(search.number[LONGEST])
+            gibbs = make_gibbs(longest, self.scales, scan=self.gibbs, pairs=2, most_patterns=60, bounded=self.bounded)
+            search = search._replace(gibbs=gibbs)
         return problem, search, values
 
     def _settings(self) -> PlainSettings:
@@ -112,6 +125,7 @@ class InterpretedDriver:
     def __init__(self, problem: Problem, search: Search, state: State) -> None:
         self.state = state
         self._arguments = tuple(exact(record) for record in (problem, search, state, make_scratch(problem)))
+        self._step = draw_block if search.gibbs else advance
 
     def start(self, lanes: Lanes) -> None:
         for lane in lanes.tolist():
@@ -124,7 +138,7 @@ class InterpretedDriver:
     def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         for lane in lanes.tolist():
             while not resting(self._arguments[2], lane):
-                advance(*self._arguments, lane)
+                self._step(*self._arguments, lane)
         tick()
 
     def close(self) -> None:

@@ -141,7 +141,12 @@ class CudaDriver:
             cuda.select_device(torch.cuda.current_device())
         self._speculation = speculation
         self._start, self._refresh = kernels.compiled(kernels.start_lanes), kernels.compiled(kernels.refresh_lanes)
-        self._run = kernels.compiled(kernels.run_lanes, registers)
+        run_lanes = kernels.run_lanes
+        if search.gibbs:
+            from gpusearch.kernels.gibbs_cuda import sample_lanes
+
+            run_lanes = sample_lanes
+        self._run = kernels.compiled(run_lanes, registers)
         self._tensors = State(*(torch.zeros_like(_tensor(field), device=self._torch_device) for field in state))
         self._constant = self._visible(self._copied(problem)), self._visible(self._copied(search))
         self._record = self._visible(self._tensors)

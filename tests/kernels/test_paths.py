@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from gpusearch.search.state import UNLIMITED
 from tests.driver_checks import CHECKS
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
@@ -33,6 +34,14 @@ CASES = {
     "as Docent draws, given up": Case(12, sentences=(4, 1, 2), chains=4, docent_draws=2),
     "as Docent draws, nothing": Case(11, sentences=(1,), docent_draws=100),
 }
+GIBBS_CASES = {
+    "Gibbs, sequential scan": Case(21, gibbs="sequential", sentences=(4, 0, 2, 1), chains=2),
+    "Gibbs, random scan": Case(22, gibbs="random", sentences=(5, 2), reordering=1, chains=2, pauses=(7, 8)),
+    "Gibbs, two models": Case(23, gibbs="random", orders=(5, 2), weights=(1 << 19, -(1 << 18)), units="sentence"),
+    "Gibbs, annealed": Case(24, gibbs="sequential", scales=(2**-8, 2**-4, 1.0, 64.0), sentences=(4,)),
+    "Gibbs, one word": Case(25, gibbs="sequential", sentences=(1,)),
+}
+CASES |= GIBBS_CASES
 WIDTHS = (1, 5, 32, 128)
 # Wide blocks are slow in the simulator.
 NARROW = 32
@@ -67,6 +76,23 @@ def test_paths_do_not_depend_on_the_rest_of_the_batch(repetitions: Repetitions) 
         assert final_hashes(replace(case, pauses=(1, 13)), cpu(1)) == expected, case
         more = final_hashes(replace(case, chains=5), cpu(2))
         assert [more[lane] for lane in range(len(more)) if lane % 5 < 2] == expected, case
+
+
+@pytest.mark.parametrize("name", GIBBS_CASES)
+def test_bounds_change_no_draw(name: str) -> None:
+    """Every candidate weighed exactly comes to the same states as those that are given up by their bounds."""
+    case = replace(GIBBS_CASES[name], steps=2000)
+    assert final_hashes(replace(case, bounded=False), cpu(1)) == final_hashes(case, cpu(1))
+
+
+def test_samplers_on_many_problems(repetitions: Repetitions) -> None:
+    """Interpreted, compiled, without bounds, each unit by itself."""
+    for seed in range(repetitions(200)):
+        case = replace(Case.random(seed), gibbs=("random", "sequential")[seed % 2], enough=UNLIMITED)
+        expected = reference(case)
+        assert final_hashes(case, cpu(1)) == expected, case
+        assert final_hashes(replace(case, bounded=False), cpu(1)) == expected, case
+        assert final_hashes(case, cpu(1), alone=True) == expected, case
 
 
 def test_chains_and_units_differ() -> None:

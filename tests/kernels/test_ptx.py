@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from gpusearch.kernels import cuda as kernels
+from gpusearch.kernels import gibbs_cuda
 from gpusearch.kernels.records import RANDOM
 from profiling import registers
+
+SAMPLER = gibbs_cuda.sample_lanes.__name__
 
 
 @pytest.fixture(scope="module", params=[{}, {"docent": True}, {"reordering": 1}], ids=["ours", "docent", "reordering"])
@@ -18,14 +21,27 @@ def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
     return registers.compile_to_ptx(**request.param)
 
 
+@pytest.fixture(scope="module")
+def sampler() -> str:
+    """Of the Gibbs sampler."""
+    return registers.compile_to_ptx(gibbs=True)[SAMPLER]
+
+
 def test_every_kernel_has_a_signature() -> None:
     assert set(registers.signatures()) == set(kernels.KERNELS)
 
 
 @pytest.mark.parametrize("kernel", kernels.KERNELS)
 def test_kernel_compiles_to_ptx(ptx: dict[str, str], kernel: Callable[..., None]) -> None:
+    is_one_entry_of_integers(ptx[kernel.__name__])
+
+
+def test_sampler_compiles_to_ptx(sampler: str) -> None:
+    is_one_entry_of_integers(sampler)
+
+
+def is_one_entry_of_integers(text: str) -> None:
     """One entry, for sm_90, without calls into a runtime and without floating-point arithmetic."""
-    text = ptx[kernel.__name__]
     assert text.count(".visible .entry") == 1
     assert ".target sm_90" in text
     assert ".extern" not in text
@@ -36,7 +52,16 @@ def test_kernel_compiles_to_ptx(ptx: dict[str, str], kernel: Callable[..., None]
 @pytest.mark.parametrize("kernel", kernels.KERNELS)
 def test_kernel_assembles_without_spills(ptx: dict[str, str], kernel: Callable[..., None]) -> None:
     """Local memory holds the random stream and nothing else."""
-    found = registers.usage(ptx[kernel.__name__])
+    has_no_spills(ptx[kernel.__name__])
+
+
+@pytest.mark.skipif(registers.ptxas() is None, reason="no ptxas in the environment")
+def test_sampler_assembles_without_spills(sampler: str) -> None:
+    has_no_spills(sampler)
+
+
+def has_no_spills(text: str) -> None:
+    found = registers.usage(text)
     assert 0 < found.registers <= 255
     assert (found.spill_stores, found.spill_loads) == (0, 0)
     assert found.stack <= 8 * RANDOM
@@ -45,5 +70,5 @@ def test_kernel_assembles_without_spills(ptx: dict[str, str], kernel: Callable[.
 def test_readme_has_the_table(repository: Path) -> None:
     text = (repository / "kernels" / "README.md").read_text(encoding="utf-8")
     inside = text.split(registers.BEGIN)[1].split(registers.END)[0]
-    for kernel in kernels.KERNELS:
-        assert f"`{kernel.__name__}`" in inside
+    for name in (*(kernel.__name__ for kernel in kernels.KERNELS), SAMPLER):
+        assert f"`{name}`" in inside

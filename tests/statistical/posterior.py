@@ -1,0 +1,184 @@
+"""The exact distribution of short sentences, and the Gibbs sampler's transition matrices on them, by enumeration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from gpusearch.config import SearchConfig
+from gpusearch.kernels.gibbs_blocks import block_of_step, put_candidate
+from gpusearch.kernels.judge import judge
+from gpusearch.kernels.operations import trim
+from gpusearch.kernels.records import (
+    ACCEPTED,
+    GIBBS_WINDOW,
+    LIMIT_STEPS,
+    SENTENCE_SLOT,
+    SENTENCE_WORDS,
+    UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
+    Gibbs,
+    Problem,
+    Search,
+)
+from gpusearch.kernels.target import cpu_driver
+from gpusearch.model.model import Model
+from gpusearch.model.problem import Batch, build_problem
+from gpusearch.model.weights import DISTORTION, SCORE_UNITS
+from gpusearch.search.driver import CpuDriver
+from gpusearch.search.gibbs import iteration_steps
+from gpusearch.search.settings import make_search
+from gpusearch.search.state import make_scratch, make_state
+from tests.enumeration import derivations
+
+LEAST = -(1 << 62)
+# Change of the score of a candidate that is not in its block.
+ABSENT = LEAST
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A batch whose units are all small enough to list."""
+
+    batch: Batch
+    search: Search
+    states: list[list[tuple[int, ...]]]
+    """Of each sentence all derivations: options in target order."""
+    score: list[NDArray[np.float64]]
+    """Of each sentence the scores, nats."""
+
+    @property
+    def problem(self) -> Problem:
+        return self.batch.problem
+
+    def posterior(self, sentence: int, scale: float) -> NDArray[np.float64]:
+        weight = np.exp(scale * (self.score[sentence] - self.score[sentence].max()))
+        return np.asarray(weight / weight.sum())
+
+    def with_gibbs(self, gibbs: Gibbs) -> Search:
+        return self.search._replace(gibbs=gibbs)
+
+
+def make_scene(model: Model, sentences: list[list[str]], most: int, units: str = "sentence") -> Scene:
+    """All sentences with one table limit: the largest that leaves each with at most so many derivations."""
+    for limit in range(20, 0, -1):
+        cut = replace(model, tables=tuple(replace(table, limit=limit) for table in model.tables))
+        config = SearchConfig()
+        batch = build_problem(cut, [sentences], search=config, units=units)
+        features = model.features
+        search = make_search(
+            config,
+            longest=batch.options.longest,
+            values=features.option_values,
+            distortion_weight=int(features.integer_weights[features.index(DISTORTION)]),
+        )
+        found = []
+        for sentence in range(len(sentences)):
+            found.append(list(islice(derivations(batch.problem, search, sentence), most + 1)))
+            if len(found[-1]) > most:
+                break
+        else:
+            return Scene(
+                batch,
+                search,
+                [[options for _, options in every] for every in found],
+                [np.array([score / SCORE_UNITS for score, _ in every]) for every in found],
+            )
+    raise AssertionError("too many derivations, whatever the limit")
+
+
+@cpu_driver
+def list_candidates(problem, search, state, scratch, lane, step, change, rows):
+    """The block of a step: (operator, candidates), the exact change of each, and the derivation that it makes."""
+    operator, local, first, replaced, candidates, one, two, three = block_of_step(problem, search, state, lane, step)
+    sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
+    length = state.length[lane, local]
+    for candidate in range(candidates):
+        change[candidate] = ABSENT
+        count = put_candidate(
+            problem, search, state, scratch, lane, sentence, operator, first, replaced, one, two, three, candidate
+        )
+        if count < 0:
+            continue
+        for k in range(rows.shape[1]):
+            rows[candidate, k] = -1
+        for k in range(first):
+            rows[candidate, k] = state.option[lane, k]
+        for k in range(count):
+            rows[candidate, first + k] = scratch.option[k]
+        for k in range(first + replaced, length):
+            rows[candidate, k + count - replaced] = state.option[lane, k]
+        place, old, new = trim(problem, state, scratch, lane, sentence, first, replaced, count)
+        if place < 0:
+            change[candidate] = 0
+            continue
+        stage, total = judge(problem, search, state, scratch, lane, sentence, place, old, new, LEAST)
+        if stage == ACCEPTED:
+            change[candidate] = total
+    return operator, candidates
+
+
+def transition_matrices(scene: Scene, unit: int, gibbs: Gibbs, scale: float) -> Iterator[tuple[int, csr_array]]:
+    """(operator, transition matrix) of every block of the sequential scan of a unit of one sentence.
+
+    Probabilities of a block's members are in proportion to exp(scale * change), as a softmax in floating point.
+    """
+    problem, search, states = scene.problem, scene.with_gibbs(gibbs), scene.states[unit]
+    number = {options: index for index, options in enumerate(states)}
+    values = len(scene.batch.options.model.features.names)
+    lanes = np.arange(len(states))
+    state = make_state(problem, np.full(len(states), unit), lanes, values)
+    for lane, options in enumerate(states):
+        state.option[lane, : len(options)] = options
+        state.length[lane, 0] = len(options)
+    driver = CpuDriver(problem, search, state, 1)
+    driver.refresh(lanes)
+    driver.close()
+    scratch = make_scratch(problem)
+    change, rows = np.zeros(4096, np.int64), np.zeros((4096, state.option.shape[1]), np.int32)
+    sweeps = max(1, int(gibbs.number[GIBBS_WINDOW]) - 1)
+    for step in range(int(iteration_steps(problem, gibbs)[unit]) * sweeps):
+        entries: list[tuple[int, int, float]] = []
+        for lane in range(len(states)):
+            operator, candidates = list_candidates(problem, search, state, scratch, lane, step, change, rows)
+            there = np.flatnonzero(change[:candidates] > ABSENT) if candidates else []
+            if not len(there):
+                entries.append((lane, lane, 1.0))
+                continue
+            weight = np.exp(scale * change[there] / SCORE_UNITS)
+            for candidate, share in zip(there, weight / weight.sum(), strict=True):
+                options = tuple(option for option in rows[candidate].tolist() if option >= 0)
+                entries.append((lane, number[options], share))
+        source, target, share = zip(*entries, strict=True)
+        shape = (len(states), len(states))
+        yield operator, csr_array((np.array(share), (np.array(source), np.array(target))), shape=shape)
+
+
+def last_states(scene: Scene, gibbs: Gibbs, chains: int, iterations: int) -> list[NDArray[np.int64]]:
+    """For each sentence how often each of its derivations is in the last state of a chain."""
+    problem, search = scene.problem, scene.with_gibbs(gibbs)
+    values = len(scene.batch.options.model.features.names)
+    steps = iteration_steps(problem, gibbs)
+    counts = []
+    for unit, row in enumerate(problem.unit):
+        state = make_state(problem, np.full(chains, unit), np.arange(chains), values)
+        state.limit[:, LIMIT_STEPS] = steps[unit] * iterations
+        driver = CpuDriver(problem, search, state, 1)
+        driver.start(np.arange(chains))
+        driver.run(np.arange(chains), lambda: None)
+        driver.close()
+        first = int(row[UNIT_FIRST_SENTENCE])
+        for sentence in range(first, first + int(row[UNIT_SENTENCES])):
+            number = {options: index for index, options in enumerate(scene.states[sentence])}
+            slot, words = problem.sentence[sentence, [SENTENCE_SLOT, SENTENCE_WORDS]]
+            distinct, times = np.unique(state.option[:, slot : slot + words + 1], axis=0, return_counts=True)
+            found = np.zeros(len(number), np.int64)
+            for options, count in zip(distinct.tolist(), times, strict=True):
+                found[number[tuple(options[: options.index(-1)])]] += count
+            counts.append(found)
+    return counts

@@ -1,0 +1,152 @@
+"""The Gibbs sampler draws from the enumerated distribution: by its transition matrices, and by its draws.
+
+Sentences of 2 to 5 words of the laws100k parity model with its reordering model, and a table limit that leaves each at
+most 2,000 derivations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import chi2, chisquare
+
+from gpusearch.config import load_config
+from gpusearch.model.model import Model, load_model
+from gpusearch.search.gibbs import make_gibbs
+from tests.parity_model import laws_documents
+from tests.statistical.posterior import Scene, last_states, make_scene, transition_matrices
+from tests.tiny import copy_tiny
+
+pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
+
+SCALES = (0.5, 1.0, 3.0)
+SCANS = ("random", "sequential")
+SENTENCES, DERIVATIONS = 30, 2000
+# Iterations after which the last state is looked at.
+BURN_IN = 25
+LEVEL = 1e-3
+
+
+@pytest.fixture(scope="module")
+def scenes(laws_model: Model, parity: Path, full: bool) -> list[Scene]:
+    """Sentences, each with a table limit of its own; few and small ones in the quick run."""
+    short = {tuple(s) for document in laws_documents(parity) for s in document if 2 <= len(s) <= 5}
+    wanted, most = (SENTENCES, DERIVATIONS) if full else (4, 400)
+    each = sorted(short, key=lambda s: (len(s), s))
+    spread = [each[k * (len(each) - 1) // (wanted - 1)] for k in range(wanted)]
+    return [make_scene(laws_model, [list(sentence)], most) for sentence in spread]
+
+
+def grid(scenes: list[Scene], full: bool) -> Iterator[tuple[Scene, float, str]]:
+    """Every sentence at every scale with both scans; in the quick run each sentence once."""
+    cells = [(scale, scan) for scale in SCALES for scan in SCANS]
+    for number, scene in enumerate(scenes):
+        for scale, scan in cells if full else [cells[number * 5 % len(cells)]]:
+            yield scene, scale, scan
+
+
+def test_every_operator_keeps_the_distribution(scenes: list[Scene]) -> None:
+    """pi P = pi and detailed balance within 1e-9 for every block, and so for each operator and either scan; and from
+    every derivation the blocks lead to every other one."""
+    for number, scene in enumerate(scenes):
+        scale = SCALES[number % len(SCALES)]
+        gibbs = make_gibbs(scene.batch.options.longest, [scale], scan="sequential")
+        pi = scene.posterior(0, scale)
+        reached, operators = None, set()
+        for operator, matrix in transition_matrices(scene, 0, gibbs, scale):
+            assert np.abs(pi @ matrix - pi).max() < 1e-9
+            flow = (matrix * pi[:, None]).tocsr()
+            assert abs(flow - flow.T).max() < 1e-9
+            reached = matrix if reached is None else reached + matrix
+            operators.add(operator)
+        assert reached is not None and operators == ({0, 1, 2, 3} if scene.batch.options.longest > 1 else {0, 1, 2})
+        assert connected_components(reached, connection="strong")[0] == 1
+
+
+def p_value(counts: NDArray[np.int64], probability: NDArray[np.float64]) -> tuple[float, int]:
+    """Chi-square with cells pooled, rare ones together, to expectations of 5 at least; and the number of cells."""
+    expected = probability * counts.sum()
+    observed, means, pool = [], [], np.zeros(2)
+    for cell in np.argsort(expected):
+        pool += counts[cell], expected[cell]
+        if pool[1] >= 5:
+            observed.append(pool[0])
+            means.append(pool[1])
+            pool = np.zeros(2)
+    observed[-1] += pool[0]
+    means[-1] += pool[1]
+    if len(means) < 2:
+        return 1.0, 1
+    return float(chisquare(observed, np.array(means) * counts.sum() / sum(means)).pvalue), len(means)
+
+
+def divergence(counts: NDArray[np.int64], probability: NDArray[np.float64]) -> float:
+    """KL of the draws' distribution from the exact one, nats."""
+    seen = counts > 0
+    share = counts[seen] / counts.sum()
+    return float((share * np.log(share / probability[seen])).sum())
+
+
+def test_last_states_have_the_distribution(scenes: list[Scene], full: bool, repetitions: Callable[[int], int]) -> None:
+    """20,000 chains (2,000 in the quick run) a cell, Holm-corrected over the grid; a scale that is off by 10 % is not
+    taken for the right one."""
+    chains = repetitions(20_000)
+    p_values, wrong, kl, degrees = [], 0.0, 0.0, 0
+    wrong_degrees = 0
+    for scene, scale, scan in grid(scenes, full):
+        gibbs = make_gibbs(scene.batch.options.longest, [scale], scan=scan)
+        (counts,) = last_states(scene, gibbs, chains, BURN_IN)
+        pi = scene.posterior(0, scale)
+        value, _ = p_value(counts, pi)
+        p_values.append(value)
+        here = divergence(counts, pi)
+        kl += 2 * chains * here
+        degrees += len(pi) - 1
+        if len(pi) > 50:  # for few derivations the statistic scatters by more than its mean
+            assert here <= 2 * (len(pi) - 1) / (2 * chains)
+        value, cells = p_value(counts, scene.posterior(0, 1.1 * scale))
+        wrong += chi2.isf(max(value, 1e-300), cells - 1)
+        wrong_degrees += cells - 1
+    for rank, value in enumerate(sorted(p_values)):
+        assert value > LEVEL / (len(p_values) - rank), sorted(p_values)
+    assert kl <= 2 * degrees
+    assert chi2.sf(wrong, wrong_degrees) < 1e-4
+
+
+def test_sentences_of_a_document_have_theirs(
+    laws_model: Model, scenes: list[Scene], repetitions: Callable[[int], int]
+) -> None:
+    """A document of two sentences as the unit: a scan passes through both."""
+    sentences = [list(scene.batch.options.sentences[0]) for scene in scenes[:2]]
+    scene = make_scene(laws_model, sentences, 100, units="document")
+    for scan in SCANS:
+        gibbs = make_gibbs(scene.batch.options.longest, [1.0], scan=scan)
+        for sentence, counts in enumerate(last_states(scene, gibbs, repetitions(20_000), BURN_IN)):
+            assert p_value(counts, scene.posterior(sentence, 1.0))[0] > LEVEL
+
+
+def test_the_reachability_defect_is_closed(tmp_path: Path) -> None:
+    """Arun et al. (2010), section 6: a phrase of three words and its single words have translations, the two phrases of
+    two words have none. The paper's operators do not lead from one segmentation to the other; resegmentation does."""
+    pairs = ["a b c ||| one", "a ||| two", "b ||| three", "c ||| four", "c ||| five"]
+    table = "".join(f"{pair} ||| 0.5 0.5 0.5 0.5 ||| 0-0\n" for pair in pairs)
+    path = copy_tiny(tmp_path)
+    (tmp_path / "phrase-table").write_text(table, encoding="utf-8")
+    scene = make_scene(load_model(load_config(path)), [["a", "b", "c"]], 100)
+    whole = [len(options) == 1 for options in scene.states[0]]
+    assert sum(whole) == 1 and len(whole) == 1 + 2 * 6
+    for window, parts in ((0, 2), (8, 1)):
+        gibbs = make_gibbs(scene.batch.options.longest, [1.0], scan="sequential", window=window)
+        reached = sum(matrix for _, matrix in transition_matrices(scene, 0, gibbs, 1.0))
+        count, component = connected_components(reached, connection="strong")
+        assert count == parts
+        together = component[whole.index(True)] == component[whole.index(False)]
+        assert together == (window > 0)
+        found = last_states(scene, gibbs, 500, 10)[0]
+        if window:
+            assert p_value(found, scene.posterior(0, 1.0))[0] > LEVEL
