@@ -175,7 +175,7 @@ class Gibbs(NamedTuple):
     """Chains are drawn from the model's distribution, block by block (gibbs.py)."""
 
     # int64[GIBBS_NUMBERS]: whether blocks are drawn at random; phrases that a phrase may be exchanged with, behind it
-    # in the source; most source words of a new segmentation (below 2: none); whether bounds are used (no result changes)
+    # in the source; most source words of a new segmentation (below 2: none); whether bounds are used (changes nothing)
     number: Array
     # int64[*]: temperatures (1 / scale) in 2^-28, at most 2^36; the steps to the limit are shared evenly among them
     temperature: Array

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import bench, convert, decode, doctor, evaluate, mbr, score, train, train_lm, warmup
+from gpusearch.cli import bench, convert, decode, doctor, evaluate, mbr, sample, score, train, train_lm, warmup
 from gpusearch.errors import NO_ROOM, GpusearchError
 
 INTERRUPTED = 130
@@ -53,6 +53,7 @@ app.command("decode")(decode.command)
 app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)
 app.command("mbr")(mbr.command)
+app.command("sample")(sample.command)
 app.command("score")(score.command)
 app.command("train")(train.command)
 app.command("train-lm")(train_lm.command)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 def command(
     lists: Annotated[
         str,
-        typer.Argument(metavar="[LISTS]", help="Moses' n-best list, the same as JSONL, or decode's JSONL with nbest."),
+        typer.Argument(
+            metavar="[LISTS]",
+            help="Folder of samples, Moses' n-best list, the same as JSONL, or decode's JSONL with nbest.",
+        ),
     ] = "-",
     rule: Annotated[str, typer.Option(help="mbr, maxtrans (derivations of a translation summed) or maxderiv.")] = "mbr",
     utility: Annotated[
@@ -37,12 +40,12 @@ def command(
         typer.Option(help="exact, aggregate, fine:K, prune:CONFIDENCE, or recombine (with --unit document)."),
     ] = "exact",
     weights: Annotated[
-        str,
+        str | None,
         typer.Option(
             help="score: derivations by exp(scale * score); uniform: translations alike; multiplicity: entries alike; "
-            "ess: chains by their effective sample size."
+            "ess: chains by their effective sample size. Where not given: multiplicity of samples, score of lists."
         ),
-    ] = "score",
+    ] = None,
     scale: Annotated[float, typer.Option(min=0, help="Of --weights score: flatter below 1, more peaked above.")] = 1.0,
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="A candidate is no reference for itself.")
@@ -95,10 +98,18 @@ def command(
     from gpusearch.mbr.lists import read_lists
     from gpusearch.mbr.named import TextSettings, make_utility
     from gpusearch.mbr.run import Options, Unit, check
+    from gpusearch.mbr.sampled import read_sampled, sampled_sources
     from gpusearch.mbr.weights import Weighting
     from gpusearch.search.device import resolve_device
+    from gpusearch.search.samples import is_samples
     from gpusearch.timing import Timer
 
+    sampled = is_samples(lists)
+    weights = weights or ("multiplicity" if sampled else "score")
+    if sampled and docids is not None:
+        raise InputError("document ids for samples that have their own", path=lists, hint="leave --docids out")
+    if sampled and source is not None:
+        raise InputError("sources for samples that have their own", path=lists, hint="leave --source out")
     for name, value, kind in (("--rule", rule, Rule), ("--unit", unit, Unit), ("--weights", weights, Weighting)):
         if value not in get_args(kind):
             raise InputError(f"unknown value of {name}", found=repr(value), expected=", ".join(get_args(kind)))
@@ -129,8 +140,9 @@ def command(
     check(options)
     timer = Timer()
     with timer.measure("load"):
-        sources = _sources(source, docids)
-        listed = read_lists(lists, docids, _detokeniser(config, sources))
+        sources = sampled_sources(lists) if sampled else _sources(source, docids)
+        join = _detokeniser(config, sources)
+        listed = read_sampled(lists, join) if sampled else read_lists(lists, docids, join)
         put_sources(listed.corpus, sources)
         how = TextSettings(tokenize or ("none" if listed.tokenised else "13a"), lowercase, resolve_device(device))
         function = make_utility(utility or ["bleu"], how)

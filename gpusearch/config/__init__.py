@@ -17,6 +17,7 @@ from gpusearch.config.models import (
     WeightsConfig,
     check_weight_count,
 )
+from gpusearch.config.sample import SampleConfig
 from gpusearch.config.search import OperationsConfig, SearchConfig
 from gpusearch.config.write import to_toml
 
@@ -28,6 +29,7 @@ __all__ = [
     "OperationsConfig",
     "PhraseTableConfig",
     "ReorderingModelConfig",
+    "SampleConfig",
     "SearchConfig",
     "TextConfig",
     "WeightsConfig",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from gpusearch.config.group import Bracket, FilePath, Group, Name, Probability, Weight, WeightList
+from gpusearch.config.sample import SampleConfig
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 
@@ -172,6 +173,7 @@ class Config(Group):
     weights: WeightsConfig = WeightsConfig()
     features: dict[Name, FeatureConfig] = Field(default_factory=dict)
     search: SearchConfig = SearchConfig()
+    sample: SampleConfig = SampleConfig()
 
     @model_validator(mode="before")
     @classmethod

@@ -141,7 +141,7 @@ def search_documents(
         # A score that is enough is one of the document, as are Docent's draws; no feature crosses a sentence border.
         whole = config.search.target_score is not None or config.search.compat == "docent"
         units = "document" if whole else "sentence"
-    for first, last in _batches(documents):
+    for first, last in batches(documents):
         with timer.measure("options") as stage:
             batch = build_problem(
                 model,
@@ -185,7 +185,7 @@ def search_documents(
     return result
 
 
-def _batches(documents: Sequence[Sequence[Sentence]]) -> Iterator[tuple[int, int]]:
+def batches(documents: Sequence[Sequence[Sentence]]) -> Iterator[tuple[int, int]]:
     """Ranges of documents with at most `BATCH_WORDS` source words, one document at least."""
     first = words = 0
     for number, document in enumerate(documents):

@@ -1,0 +1,119 @@
+"""`gpusearch sample`: draw translations from the model's distribution."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpusearch.cli.options import ConfigPath, Overrides, Quiet
+
+INTERRUPTED = 130
+
+
+def command(
+    documents: Annotated[
+        str, typer.Argument(metavar="[DOCUMENTS]", help="File of documents; - is standard input.")
+    ] = "-",
+    config: ConfigPath = Path("model.toml"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where samples go.")] = Path(
+        "samples"
+    ),
+    chains: Annotated[int | None, typer.Option(min=1, help="Chains a unit.")] = None,
+    iterations: Annotated[int | None, typer.Option(min=1, help="Iterations of each chain, burn-in included.")] = None,
+    burn_in: Annotated[int | None, typer.Option(min=0, help="Iterations before the first sample.")] = None,
+    thin: Annotated[int | None, typer.Option(min=1, help="Iterations from one sample to the next.")] = None,
+    scale: Annotated[float | None, typer.Option(help="Factor of all scores; 1 / temperature.")] = None,
+    scan: Annotated[str | None, typer.Option(help="random or sequential.")] = None,
+    unit: Annotated[str | None, typer.Option(help="What a sample translates: sentence or document.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="All randomness follows from it.")] = None,
+    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was broken off.")] = False,
+    input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
+    docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
+    overrides: Overrides = None,
+    quiet: Quiet = False,
+) -> int:
+    """Draw translations from the model's distribution by many chains of Gibbs sampling.
+
+    They go into a folder (docs/samples.md) that `gpusearch mbr` reads. A run that was broken off, in whatever way, goes
+    on with --resume, and comes to the same samples. Diagnostics go to standard error and into the folder.
+    """
+    from gpusearch.cli.interrupt import noted_interrupt
+    from gpusearch.cli.progress import terminal_progress
+    from gpusearch.decoder import load
+    from gpusearch.io.documents import read_documents
+    from gpusearch.search.sample_report import report
+    from gpusearch.search.sampling import Need, sample_documents, superchain
+    from gpusearch.timing import Timer
+
+    of_search = {"chains": chains, "seed": seed, "device": device, "threads": threads}
+    of_sample = {
+        "iterations": iterations,
+        "burn_in": burn_in,
+        "thin": thin,
+        "scale": scale,
+        "scan": scan,
+        "unit": unit,
+    }
+    settings = [
+        f"{group}.{key}={json.dumps(value)}"
+        for group, values in (("search", of_search), ("sample", of_sample))
+        for key, value in values.items()
+        if value is not None
+    ]
+    timer = Timer()
+    corpus = read_documents(documents, format=input_format, docids=docids)
+    decoder = load(config, [*(overrides or []), *settings], timer=timer)
+    with timer.measure("text"):
+        prepared = decoder.prepare(corpus)
+
+    def announce(need: Need) -> None:
+        if not quiet:
+            text = f"memory of chains: {need.memory / 2**20:.0f} MiB; samples: {need.disk / 2**20:.1f} MiB"
+            print(text, file=sys.stderr)
+
+    try:
+        with (
+            noted_interrupt() as check_interrupt,
+            terminal_progress() as progress,
+            progress.task("sample", len(corpus.documents), "documents") as task,
+            timer.measure("sample"),
+        ):
+            shown = 0
+
+            def status(done: int, text: str) -> None:
+                nonlocal shown
+                check_interrupt()
+                task.advance(done - shown)
+                task.status(text)
+                shown = done
+
+            samples = sample_documents(
+                decoder.model,
+                decoder.config,
+                prepared.tokens,
+                prepared.plain,
+                [document.id for document in corpus.documents],
+                output,
+                resume=resume,
+                constraints=prepared.constraints,
+                status=status,
+                announce=announce,
+            )
+    except KeyboardInterrupt:
+        print(f"broken off; --resume goes on with {output}", file=sys.stderr)
+        return INTERRUPTED
+    with timer.measure("diagnostics"):
+        found = report(samples, superchain(decoder.config.sample, samples.chains))
+        found.write(output)
+    if not quiet:
+        print("\n".join([timer.table(), *found.lines()]), file=sys.stderr)
+    if warning := found.warning():
+        logging.getLogger(__name__).warning(warning)
+    return 0

@@ -1,0 +1,108 @@
+"""The translation options of a unit of samples, beside them: what their numbers mean, whatever becomes of the model.
+
+Each option carries a hash of its content, so that samples that were made under other weights or limits merge.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.errors import InputError
+from gpusearch.io.files import replaced
+from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
+from gpusearch.model.problem import Batch
+
+HASH_BYTES = 16
+
+
+@dataclass(frozen=True, eq=False)
+class OptionTable:
+    """``O`` options of a unit, ``T`` target words of all of them."""
+
+    sentence: NDArray[np.int32]
+    """[O] counted within the unit."""
+    span: NDArray[np.int32]
+    """[O, 2] first source word, and the one behind the last."""
+    table: NDArray[np.int32]
+    """[O] number of the phrase table; -1 an unknown word that is copied, -2 a translation that the input gave."""
+    values: NDArray[np.float32]
+    """[O, K'] feature values in nats: table columns, word penalty, phrase penalty, unknown words."""
+    first_word: NDArray[np.int64]
+    """[O + 1] first row of `word`."""
+    word: NDArray[np.int32]
+    """[T] target words, as indices into `vocabulary`."""
+    hash: NDArray[np.uint8]
+    """[O, 16] equal for equal options (`gpusearch.model.options.Options.content_hash`)."""
+    vocabulary: list[str]
+
+    def target(self, option: int) -> list[str]:
+        """Target words."""
+        return [self.vocabulary[k] for k in self.word[self.first_word[option] : self.first_word[option + 1]].tolist()]
+
+
+ARRAYS = ("sentence", "span", "table", "values", "first_word", "word", "hash")
+
+
+def unit_options(batch: Batch, unit: int) -> OptionTable:
+    """The options of a unit of a batch, in their order there."""
+    options = batch.options
+    sentences = batch.units.sentences(unit)
+    first, last = (int(options.first_option[s]) for s in (sentences.start, sentences.stop))
+    every = range(first, last)
+    targets = [options.target(option) for option in every]
+    vocabulary = list(dict.fromkeys(word for target in targets for word in target))
+    number = {word: k for k, word in enumerate(vocabulary)}
+    start = options.place[first:last, OPTION_START]
+    counts = np.diff(options.first_option[sentences.start : sentences.stop + 1])
+    digest = b"".join(options.content_hash(option) for option in every)
+    return OptionTable(
+        sentence=np.repeat(np.arange(len(sentences), dtype=np.int32), counts),
+        span=np.stack([start, start + options.place[first:last, OPTION_LENGTH]], axis=1).astype(np.int32),
+        table=np.array([options.origin(option)[0] for option in every], np.int32),
+        values=options.values(np.arange(first, last)).astype(np.float32),
+        first_word=np.concatenate(([0], np.cumsum([len(target) for target in targets]))).astype(np.int64),
+        word=np.array([number[word] for target in targets for word in target], np.int32),
+        hash=np.frombuffer(digest, np.uint8).reshape(-1, HASH_BYTES),
+        vocabulary=vocabulary,
+    )
+
+
+def write_options(path: Path, table: OptionTable) -> None:
+    """Write all but the vocabulary, as npz without pickle; equal options give equal bytes."""
+    with replaced(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ARRAYS:
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
+                np.lib.format.write_array(entry, getattr(table, name), allow_pickle=False)
+
+
+def read_options(path: Path, vocabulary: list[str]) -> OptionTable:
+    """Read what `write_options` has written.
+
+    Raises:
+        InputError: something else.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return OptionTable(**{name: arrays[name] for name in ARRAYS}, vocabulary=vocabulary)
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise InputError(f"no options of samples ({error})", path=path) from None
+
+
+def merged(tables: Sequence[OptionTable]) -> tuple[list[NDArray[np.int64]], int]:
+    """Common numbers for the options of one unit in several folders: equal options get the same.
+
+    Returns:
+        for each table int64 [O] the number of each option, and how many numbers there are.
+    """
+    known: dict[bytes, int] = {}
+    numbers = []
+    for table in tables:
+        keys = [s.to_bytes(4, "little") + h.tobytes() for s, h in zip(table.sentence.tolist(), table.hash, strict=True)]
+        numbers.append(np.array([known.setdefault(key, len(known)) for key in keys], np.int64))
+    return numbers, len(known)

@@ -1,0 +1,120 @@
+"""What a run of the sampler ends with: whether its chains agree, how much they are worth, how often operators move."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
+from gpusearch.search.ess import effective_sample_size
+from gpusearch.search.samples import OPERATORS, Samples, UnitSamples, write_json
+
+FILE = "diagnostics.json"
+# Above it chains disagree: Gelman & Rubin's 1.1 is too lenient, 1.01 (Vehtari et al. 2021) is for final results.
+DISAGREEMENT = 1.05
+
+
+@dataclass(frozen=True)
+class UnitReport:
+    """Of the scores of a unit's chains, and of its phrases."""
+
+    document: int
+    segment: int
+    words: int
+    split_r_hat: float
+    nested_r_hat: float
+    ess: float
+    """Bulk effective sample size of the scores, of rounds * chains draws."""
+    agreement: float
+    """Overlap of two halves of the chains in the phrases over source words, 0 to 1."""
+
+    @property
+    def disagrees(self) -> bool:
+        """Whether the chains have not come to one distribution."""
+        worst = np.nanmax([self.split_r_hat, self.nested_r_hat, 0.0])
+        return bool(worst > DISAGREEMENT)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Of a folder of samples."""
+
+    rounds: int
+    chains: int
+    units: list[UnitReport] = field(default_factory=list)
+    acceptance: dict[str, dict[str, float]] = field(default_factory=dict)
+    """For each operator the share of its blocks that are empty, and of the others the share that changes the state."""
+
+    def lines(self) -> list[str]:
+        """The report as text."""
+        lines = []
+        for name, values in self.acceptance.items():
+            lines.append(f"{name:12} {100 * values['moved']:5.1f} % moved  {100 * values['empty']:5.1f} % empty")
+        if self.units:
+            for name in ("split_r_hat", "nested_r_hat", "ess", "agreement"):
+                found = np.array([getattr(unit, name) for unit in self.units])
+                known = found[~np.isnan(found)]
+                if len(known):
+                    low, middle, high = np.quantile(known, [0, 0.5, 1])
+                    lines.append(f"{name:12} {middle:9.4g} median  {low:9.4g} least  {high:9.4g} greatest")
+        return lines
+
+    def warning(self) -> str:
+        """What to tell the user where chains disagree; else nothing."""
+        bad = [unit for unit in self.units if unit.disagrees]
+        if not bad:
+            return ""
+        worst = max(bad, key=lambda unit: float(np.nanmax([unit.split_r_hat, unit.nested_r_hat])))
+        value = float(np.nanmax([worst.split_r_hat, worst.nested_r_hat]))
+        return (
+            f"the chains disagree in {len(bad)} of {len(self.units)} units (R-hat above {DISAGREEMENT}; worst: "
+            f"{value:.3g} in document {worst.document + 1}, segment {worst.segment + 1}, {worst.words} words): "
+            "take more iterations, a longer burn-in or a smaller scale"
+        )
+
+    def write(self, folder: Path) -> None:
+        """Write `diagnostics.json`; NaN and infinity are null."""
+        row: dict[str, Any] = asdict(self)
+        for unit in row["units"]:
+            for key, value in unit.items():
+                unit[key] = value if np.isfinite(value) else None
+        write_json(folder / FILE, row)
+
+
+def report(samples: Samples, superchain: NDArray[np.int64]) -> Report:
+    """Diagnose a folder of samples.
+
+    Args:
+        superchain: [C] the superchain of each chain, which share a first translation.
+    """
+    units, rounds = [], 0
+    tally = np.zeros((len(OPERATORS), 3), np.int64)
+    for unit in samples:
+        rounds = max(rounds, len(unit))
+        tally += unit.rounds[-1]["tally"]
+        units.append(_unit_report(unit, superchain))
+    acceptance = {}
+    for name, (empty, stayed, moved) in zip(OPERATORS, tally.tolist(), strict=True):
+        acceptance[name] = {
+            "empty": empty / max(1, empty + stayed + moved),
+            "moved": moved / max(1, stayed + moved),
+        }
+    return Report(rounds, samples.chains, units, acceptance)
+
+
+def _unit_report(unit: UnitSamples, superchain: NDArray[np.int64]) -> UnitReport:
+    score = unit.score
+    span = unit.options.span
+    return UnitReport(
+        unit.document,
+        unit.first_segment,
+        sum(len(words) for words in unit.sources),
+        split_r_hat(score),
+        nested_r_hat(score, superchain),
+        effective_sample_size(score),
+        agreement(unit.rounds["option"], span[:, 1] - span[:, 0]),
+    )

@@ -1,0 +1,257 @@
+"""The samples of chains in a folder: what `gpusearch sample` writes, and readers of it (docs/samples.md: format).
+
+Letters: ``R`` rounds (samples of a chain), ``C`` chains, ``P`` phrase slots of the unit, ``K`` feature values.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.errors import InputError
+from gpusearch.io.files import read_bytes, replaced
+from gpusearch.model.weights import SCORE_UNITS, VALUE_UNITS
+from gpusearch.search.sample_options import OptionTable, read_options
+
+VERSION = 1
+HEADER = "samples.json"
+OPERATORS = ("retrans", "merge-split", "reorder", "resegment")
+OUTCOMES = ("empty", "stayed", "moved")
+
+Join = Callable[[Sequence[str]], str]
+
+
+def round_type(chains: int, slots: int, values: int) -> np.dtype[Any]:
+    """A round of a unit: what all its chains are after the same number of iterations."""
+    return np.dtype(
+        [
+            ("checksum", "<u4"),
+            ("size", "<u4"),
+            ("iteration", "<i8"),
+            ("tally", "<i8", (len(OPERATORS), len(OUTCOMES))),
+            ("score", "<i8", (chains,)),
+            ("feature", "<i8", (chains, values)),
+            ("option", "<i4", (chains, slots)),
+        ]
+    )
+
+
+def checksum(row: NDArray[Any]) -> int:
+    """CRC-32 of a round's bytes behind the checksum itself."""
+    return zlib.crc32(row.tobytes()[4:])
+
+
+def unit_paths(folder: Path, unit: int) -> tuple[Path, Path, Path]:
+    """Description, options and rounds of a unit."""
+    stem = f"unit-{unit:06d}"
+    return folder / f"{stem}.json", folder / f"{stem}.options.npz", folder / f"{stem}.rounds"
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceSamples:
+    """The samples of one sentence, chains side by side: ``M = R * C`` entries, round by round."""
+
+    texts: list[str]
+    """[M]"""
+    score: NDArray[np.float64]
+    """[M] nats; NaN where only the score of the whole document is known."""
+    derivation: NDArray[np.int64]
+    """[M] equal numbers for equal derivations."""
+    chain: NDArray[np.int64]
+    """[M]"""
+
+
+@dataclass(frozen=True, eq=False)
+class UnitSamples:
+    """The samples of a unit, as many rounds as are complete now."""
+
+    document: int
+    first_segment: int
+    sources: list[list[str]]
+    """Source tokens of each of its sentences."""
+    options: OptionTable
+    rounds: NDArray[Any]
+    """[R] of `round_type`."""
+
+    def __len__(self) -> int:
+        return len(self.rounds)
+
+    @property
+    def score(self) -> NDArray[np.float64]:
+        """[C, R] in nats, unscaled."""
+        return np.asarray(self.rounds["score"].T / SCORE_UNITS)
+
+    @property
+    def features(self) -> NDArray[np.float64]:
+        """[R, C, K] in nats."""
+        return np.asarray(self.rounds["feature"] / VALUE_UNITS)
+
+    def derivations(self, sentence: int) -> NDArray[np.int32]:
+        """[R, C, slots]: rows of `options` in target order, -1 behind; `sentence` counts within the unit."""
+        first = sum(len(words) + 1 for words in self.sources[:sentence])
+        return np.asarray(self.rounds["option"][:, :, first : first + len(self.sources[sentence]) + 1])
+
+    def of_sentence(self, sentence: int, join: Join | None = None) -> SentenceSamples:
+        """Texts, scores and derivations of a sentence.
+
+        Args:
+            join: makes a text of target tokens; where it is None a blank stands between them.
+        """
+        rows = self.derivations(sentence)
+        count, chains, slots = rows.shape
+        distinct, number = np.unique(rows.reshape(-1, slots), axis=0, return_inverse=True)
+        join = join or " ".join
+        texts = [
+            join([word for option in options if option >= 0 for word in self.options.target(option)])
+            for options in distinct.tolist()
+        ]
+        number = number.reshape(-1).astype(np.int64)
+        whole = len(self.sources) == 1
+        score = np.asarray(self.score.T.reshape(-1)) if whole else np.full(count * chains, np.nan)
+        return SentenceSamples([texts[k] for k in number.tolist()], score, number, np.tile(np.arange(chains), count))
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """A folder of samples."""
+
+    folder: Path
+    header: dict[str, Any]
+
+    @property
+    def units(self) -> int:
+        """Number of units; one that has not begun has no samples."""
+        return int(self.header["units"])
+
+    @property
+    def chains(self) -> int:
+        """Chains of each unit."""
+        return int(self.header["chains"])
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """Of each document its ``id`` and its ``segments``: raw text of each source segment."""
+        return list(self.header["documents"])
+
+    @cached_property
+    def features(self) -> list[str]:
+        """Names of the feature values."""
+        return list(self.header["features"])
+
+    def unit(self, number: int) -> UnitSamples | None:
+        """The samples of a unit; None where it has none yet."""
+        description, options, rounds = unit_paths(self.folder, number)
+        if not rounds.exists():
+            return None
+        row = read_json(description)
+        kind = round_type(self.chains, int(row["slots"]), len(self.features))
+        return UnitSamples(
+            int(row["document"]),
+            int(row["first_segment"]),
+            row["sources"],
+            read_options(options, row["words"]),
+            complete_rounds(rounds, kind),
+        )
+
+    def __iter__(self) -> Iterator[UnitSamples]:
+        for number in range(self.units):
+            unit = self.unit(number)
+            if unit is not None and len(unit):
+                yield unit
+
+
+def is_samples(path: str | Path) -> bool:
+    """Whether a path is a folder of samples."""
+    return Path(path, HEADER).is_file()
+
+
+def read_samples(folder: str | Path) -> Samples:
+    """Open a folder of samples; it may still be growing.
+
+    Raises:
+        InputError: no such folder, another version, damaged files.
+    """
+    folder = Path(folder)
+    if not is_samples(folder):
+        raise InputError("no folder of samples", path=folder, expected=f"a folder with {HEADER}")
+    header = read_json(folder / HEADER)
+    if header.get("version") != VERSION:
+        raise InputError("samples of another version", path=folder, found=header.get("version"), expected=VERSION)
+    return Samples(folder, header)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object.
+
+    Raises:
+        InputError: something else.
+    """
+    try:
+        row = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"not JSON ({error})", path=path) from None
+    if not isinstance(row, dict):
+        raise InputError("no JSON object", path=path)
+    return row
+
+
+def write_json(path: Path, row: dict[str, Any]) -> None:
+    """Write a JSON object, keys in their order."""
+    with replaced(path) as stream:
+        stream.write(json.dumps(row, ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+def complete_rounds(path: Path, kind: np.dtype[Any]) -> NDArray[Any]:
+    """The rounds of a file that are there as a whole: what was being written when a run ended is left out.
+
+    Raises:
+        InputError: a damaged round that others follow.
+    """
+    data = path.read_bytes()
+    whole = len(data) // kind.itemsize
+    rows = np.frombuffer(data, kind, whole)
+    good = 0
+    while good < whole and int(rows[good]["checksum"]) == checksum(rows[good]):
+        good += 1
+    if good < whole - 1:
+        raise InputError("a damaged round of samples", path=path, found=f"round {good + 1} of {whole}")
+    return rows[:good]
+
+
+class RoundWriter:
+    """Appends rounds to a unit's file, each in one write; first cuts off what an earlier run left half-written."""
+
+    def __init__(self, path: Path, kind: np.dtype[Any]) -> None:
+        self.kind = kind
+        self.last: NDArray[Any] | None = None
+        """The last round that was there before."""
+        self.count = 0
+        if path.exists():
+            rows = complete_rounds(path, kind)
+            self.count = len(rows)
+            self.last = rows[-1].copy() if len(rows) else None
+            os.truncate(path, len(rows) * kind.itemsize)
+        self._stream = open(path, "ab", buffering=0)  # noqa: SIM115 (closed by close)
+
+    def append(self, fields: dict[str, Any]) -> None:
+        """Write a round."""
+        row = np.zeros((), self.kind)
+        for name, value in fields.items():
+            row[name] = value
+        row["size"] = self.kind.itemsize
+        row["checksum"] = checksum(row)
+        self._stream.write(row.tobytes())
+        self.count += 1
+
+    def close(self) -> None:
+        """Close the file."""
+        self._stream.close()

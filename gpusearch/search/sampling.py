@@ -1,0 +1,361 @@
+"""`gpusearch sample`: the Gibbs sampler over documents, into a folder of samples (Arun et al. 2010, section 2).
+
+Chains of some units run side by side, from one sample to the next; then a round of each unit is written. What a chain
+does next follows from its phrases and its step counter alone: a run that was broken off goes on from its last rounds.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import gpusearch
+from gpusearch.config import Config
+from gpusearch.config.sample import SampleConfig
+from gpusearch.errors import InputError
+from gpusearch.kernels.records import (
+    ACCEPTED,
+    BELOW_SCORE,
+    EMPTY,
+    LIMIT_PAUSE,
+    SENTENCE_OPTION,
+    SENTENCE_SLOT,
+    UNIT_SENTENCES,
+    UNIT_WORDS,
+    Search,
+    State,
+)
+from gpusearch.memory import free_bytes
+from gpusearch.model.model import Model
+from gpusearch.model.problem import Batch, build_problem
+from gpusearch.model.tableless import Constraints, part_of
+from gpusearch.model.units import document_identities
+from gpusearch.search.device import batch_lanes, make_driver
+from gpusearch.search.driver import Driver
+from gpusearch.search.gibbs import iteration_steps, make_gibbs
+from gpusearch.search.run import Status, batches, search_settings
+from gpusearch.search.sample_options import unit_options, write_options
+from gpusearch.search.samples import (
+    HEADER,
+    OPERATORS,
+    OUTCOMES,
+    VERSION,
+    RoundWriter,
+    Samples,
+    read_json,
+    read_samples,
+    round_type,
+    unit_paths,
+    write_json,
+)
+from gpusearch.search.signature import model_hash
+from gpusearch.search.state import UNLIMITED, lane_bytes
+
+Sentence = Sequence[str]
+# Settings of `[search]` that shape samples.
+_SHAPING = ("chains", "seed", "distortion_limit", "distortion_check", "first_jump")
+
+
+@dataclass(frozen=True)
+class Need:
+    """What a run takes, in bytes."""
+
+    memory: int
+    """Of the chains that run side by side."""
+    disk: int
+    """Of all samples."""
+
+
+def sampler_settings(config: Config, model: Model, batch: Batch) -> Search:
+    """The `[sample]` group as kernels read it."""
+    settings = config.sample
+    gibbs = make_gibbs(
+        batch.options.longest,
+        [settings.scale],
+        scan=settings.scan,
+        pairs=settings.reorder,
+        window=settings.resegment,
+        most_patterns=settings.resegment_candidates,
+    )
+    return search_settings(config, model, batch)._replace(gibbs=gibbs)
+
+
+def sample_documents(
+    model: Model,
+    config: Config,
+    documents: Sequence[Sequence[Sentence]],
+    sources: Sequence[Sequence[str]],
+    ids: Sequence[str | None],
+    folder: Path,
+    *,
+    resume: bool = False,
+    constraints: Constraints | None = None,
+    status: Status | None = None,
+    announce: Callable[[Need], None] | None = None,
+) -> Samples:
+    """Draw samples of the translations of documents.
+
+    Args:
+        documents: lists of sentences, which are lists of source tokens.
+        sources: raw source text of each segment.
+        ids: names of the documents.
+        folder: where samples go; must not exist, unless `resume` is set.
+        resume: go on with what is in the folder, made by the same settings of the same documents.
+        constraints: translations that the input gives or forbids.
+        status: told of progress; what it raises ends the run, which can be resumed.
+        announce: told what the next batch of documents takes before it begins.
+
+    Raises:
+        InputError: no room in memory or on disk; a folder that is there, or is of another run; see `build_problem`.
+    """
+    header = _header(model, config, documents, sources, ids)
+    _open_folder(folder, header, resume)
+    identities = document_identities(documents, ids)
+    before = 0
+    for first, last in batches(documents):
+        batch = build_problem(
+            model,
+            documents[first:last],
+            search=config.search,
+            units=config.sample.unit,
+            identities=identities[first:last],
+            constraints=part_of(constraints or {}, first, last),
+            memory_limit=free_bytes(),
+        )
+        _Batch(model, config, batch, folder, first, before, status, announce).run()
+        before += len(batch.problem.unit)
+    return read_samples(folder)
+
+
+def _header(
+    model: Model,
+    config: Config,
+    documents: Sequence[Sequence[Sentence]],
+    sources: Sequence[Sequence[str]],
+    ids: Sequence[str | None],
+) -> dict[str, Any]:
+    """What `samples.json` holds: all that shaped the samples."""
+    filled = [[bool(sentence) for sentence in document] for document in documents]
+    whole = config.sample.unit == "document"
+    return {
+        "version": VERSION,
+        "gpusearch": gpusearch.__version__,
+        "model": model_hash(model),
+        "units": sum(any(row) if whole else sum(row) for row in filled),
+        "chains": config.search.chains,
+        "features": list(model.features.names),
+        "weights": [float(weight) for weight in model.features.weights],
+        "sample": config.sample.model_dump(),
+        "search": {name: getattr(config.search, name) for name in _SHAPING},
+        "documents": [{"id": name, "segments": list(texts)} for name, texts in zip(ids, sources, strict=True)],
+    }
+
+
+def _open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
+    if resume and (folder / HEADER).exists():
+        there = read_json(folder / HEADER)
+        for key, value in header.items():
+            if there.get(key) != value:
+                raise InputError(
+                    f"the samples there are of another run ({key} differs)", path=folder, hint="sample anew"
+                )
+        return
+    if folder.exists() and any(folder.iterdir()):
+        hint = None if resume else "--resume goes on with a run that was broken off"
+        raise InputError("the folder is not empty", path=folder, expected="a new one", hint=hint)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder ({error.strerror})", path=folder) from None
+    write_json(folder / HEADER, header)
+
+
+def superchain(config: SampleConfig, chains: int) -> NDArray[np.int64]:
+    """The superchain of each chain, [C]; each chain is one where they cannot be of equal size."""
+    groups = config.superchains if chains % config.superchains == 0 else chains
+    return np.arange(chains) // (chains // groups)
+
+
+class _Batch:
+    """The units of some documents."""
+
+    def __init__(
+        self,
+        model: Model,
+        config: Config,
+        batch: Batch,
+        folder: Path,
+        first_document: int,
+        first_unit: int,
+        status: Status | None,
+        announce: Callable[[Need], None] | None,
+    ) -> None:
+        self.config, self.batch, self.folder = config, batch, folder
+        self.first_document, self.first_unit, self.status = first_document, first_unit, status
+        self.values, self.chains = len(model.features.names), config.search.chains
+        self.models = model.language_models
+        self.search = sampler_settings(config, model, batch)
+        assert self.search.gibbs
+        self.steps = iteration_steps(batch.problem, self.search.gibbs)
+        self.superchain = superchain(config.sample, self.chains)
+        self.announce = announce
+
+    def run(self) -> None:
+        """Sample every unit that has not all its rounds yet."""
+        units = len(self.batch.problem.unit)
+        if not units:
+            return
+        lanes = batch_lanes(self.batch, self.config.search, self.values)
+        side_by_side = max(1, lanes // self.chains)
+        lanes = min(side_by_side, units) * self.chains
+        self._check_room(lanes)
+        driver = make_driver(self.batch.problem, self.search, lanes, self.values, self.config.search, self.models)
+        try:
+            for first in range(0, units, side_by_side):
+                self._run_units(driver, range(first, min(first + side_by_side, units)))
+        finally:
+            driver.close()
+
+    def _check_room(self, lanes: int) -> None:
+        slots = self.batch.problem.unit[:, UNIT_WORDS] + self.batch.problem.unit[:, UNIT_SENTENCES]
+        size = sum(round_type(self.chains, int(count), self.values).itemsize for count in slots)
+        need = Need(lanes * lane_bytes(self.batch.problem, self.values), size * self.config.sample.rounds)
+        if self.announce is not None:
+            self.announce(need)
+        for what, wanted, free in (
+            ("memory for all chains of a unit", need.memory, free_bytes()),
+            ("room on the disk for the samples", need.disk - self._size(), shutil.disk_usage(self.folder).free),
+        ):
+            if wanted > free:
+                raise InputError(
+                    f"not enough {what}",
+                    found=f"{free / 2**20:.0f} MiB free",
+                    expected=f"{wanted / 2**20:.0f} MiB",
+                    hint="take fewer chains, fewer iterations, a greater thin, or shorter documents",
+                )
+
+    def _size(self) -> int:
+        """What is on the disk already."""
+        paths = (unit_paths(self.folder, self.first_unit + unit)[2] for unit in range(len(self.batch.problem.unit)))
+        return sum(path.stat().st_size for path in paths if path.exists())
+
+    def _run_units(self, driver: Driver, units: range) -> None:
+        rounds = self.config.sample.rounds
+        writers = {unit: self._writer(unit) for unit in units}
+        try:
+            open_units = [unit for unit in units if writers[unit].count < rounds]
+            if not open_units:
+                return
+            lanes = {unit: np.arange(k * self.chains, (k + 1) * self.chains) for k, unit in enumerate(units)}
+            for unit in open_units:
+                self._prepare(driver, unit, lanes[unit], writers[unit])
+            while open_units:
+                done = min(writers[unit].count for unit in open_units)
+                now = [unit for unit in open_units if writers[unit].count == done]
+                self._advance(driver, now, lanes, done + 1)
+                for unit in now:
+                    writers[unit].append(self._round(driver.state, unit, lanes[unit], done + 1))
+                open_units = [unit for unit in open_units if writers[unit].count < rounds]
+        finally:
+            for writer in writers.values():
+                writer.close()
+
+    def _writer(self, unit: int) -> RoundWriter:
+        """The file of a unit, its description and options beside it."""
+        description, options, rounds = unit_paths(self.folder, self.first_unit + unit)
+        slots = self._slots(unit)
+        if not rounds.exists():
+            table = unit_options(self.batch, unit)
+            sentences = self.batch.units.sentences(unit)
+            document, segment = self.batch.units.place(sentences.start)
+            write_options(options, table)
+            write_json(
+                description,
+                {
+                    "document": self.first_document + document,
+                    "first_segment": segment,
+                    "slots": slots,
+                    "sources": [list(self.batch.options.sentences[sentence]) for sentence in sentences],
+                    "words": table.vocabulary,
+                },
+            )
+        return RoundWriter(rounds, round_type(self.chains, slots, self.values))
+
+    def _slots(self, unit: int) -> int:
+        row = self.batch.problem.unit[unit]
+        return int(row[UNIT_WORDS] + row[UNIT_SENTENCES])
+
+    def _first_option(self, unit: int) -> int:
+        sentence = self.batch.units.sentences(unit).start
+        return int(self.batch.problem.sentence[sentence, SENTENCE_OPTION])
+
+    def _prepare(self, driver: Driver, unit: int, lanes: NDArray[np.int64], writer: RoundWriter) -> None:
+        """Put the chains of a unit where they begin, or where they were after their last round."""
+        state = driver.state
+        state.unit[lanes] = unit
+        state.step[lanes] = state.rejected[lanes] = 0
+        state.tally[lanes] = 0
+        state.option[lanes] = -1
+        state.length[lanes] = 0
+        state.limit[lanes] = UNLIMITED
+        if writer.last is None:
+            state.chain[lanes] = self.superchain
+            driver.start(lanes)
+            state.chain[lanes] = np.arange(self.chains)
+            return
+        state.chain[lanes] = np.arange(self.chains)
+        options = writer.last["option"]
+        slots = options.shape[1]
+        state.option[lanes, :slots] = np.where(options >= 0, options + self._first_option(unit), -1)
+        for local, sentence in enumerate(self.batch.units.sentences(unit)):
+            first = int(self.batch.problem.sentence[sentence, SENTENCE_SLOT])
+            words = int(self.batch.units.words[sentence])
+            state.length[lanes, local] = (options[:, first : first + words + 1] >= 0).sum(axis=1)
+        driver.refresh(lanes)
+        state.step[lanes] = int(writer.last["iteration"]) * self.steps[unit]
+        state.tally[lanes[0], : len(OPERATORS), _STAGES] = writer.last["tally"].T
+
+    def _advance(self, driver: Driver, units: list[int], lanes: dict[int, NDArray[np.int64]], count: int) -> None:
+        """Run the chains of some units to their round number `count`, from 1."""
+        iteration = self._iteration(count)
+        for unit in units:
+            driver.state.limit[lanes[unit], LIMIT_PAUSE] = iteration * self.steps[unit]
+        rounds, chains = self.config.sample.rounds, self.chains
+
+        def tick() -> None:
+            if self.status is not None:
+                scored = np.mean([driver.state.score[lanes[unit]].mean() for unit in units]) / 2**40
+                text = f"round {count} of {rounds}, {len(units)} units x {chains} chains, mean score {scored:.2f}"
+                self.status(self.first_document + int(self.batch.units.document[units[0]]), text)
+
+        driver.run(np.concatenate([lanes[unit] for unit in units]), tick)
+
+    def _iteration(self, count: int) -> int:
+        return self.config.sample.burn_in + count * self.config.sample.thin
+
+    def _round(self, state: State, unit: int, lanes: NDArray[np.int64], count: int) -> dict[str, Any]:
+        """What a unit's chains are now."""
+        options = state.option[lanes, : self._slots(unit)].copy()
+        for local, sentence in enumerate(self.batch.units.sentences(unit)):
+            first = int(self.batch.problem.sentence[sentence, SENTENCE_SLOT])
+            words = int(self.batch.units.words[sentence])
+            behind = np.arange(words + 1) >= state.length[lanes, local, None]
+            options[:, first : first + words + 1][behind] = -1
+        return {
+            "iteration": self._iteration(count),
+            "tally": state.tally[lanes].sum(axis=0)[: len(OPERATORS), _STAGES],
+            "score": state.score[lanes],
+            "feature": state.feature[lanes],
+            "option": np.where(options >= 0, options - self._first_option(unit), -1),
+        }
+
+
+# Stages of the tallies, in the order of `samples.OUTCOMES`.
+_STAGES = [EMPTY, BELOW_SCORE, ACCEPTED]
+assert len(_STAGES) == len(OUTCOMES)
