@@ -1,0 +1,65 @@
+"""R-hat, split and nested, as ArviZ has them; the overlap of two halves of the chains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
+from tests.search.test_ess import waves
+
+
+@pytest.mark.parametrize(
+    ("shape", "mixing", "drifting"),
+    [
+        ((2, 4), 1.5588610562593952, 2.0467515253296154),
+        ((3, 7), 0.9856566167979028, 2.1221470484642646),
+        ((4, 50), 1.0349394118896895, 1.7450265023624898),
+    ],
+)
+def test_split_r_hat_of_arviz(shape: tuple[int, int], mixing: float, drifting: float) -> None:
+    """What ArviZ 0.23.4 says (method rank) of the same draws, and of their running sums."""
+    draws = waves(*shape)
+    assert_allclose([split_r_hat(draws), split_r_hat(draws.cumsum(axis=1))], [mixing, drifting], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("shape", "expected"),
+    [((4, 50), (1.0027637043827988, 1.231264430686055)), ((6, 7), (1.0021521545502916, 1.0035859027532772))],
+)
+def test_nested_r_hat_of_arviz(shape: tuple[int, int], expected: tuple[float, float]) -> None:
+    """What ArviZ-stats 0.8.0 says (method identity) of two superchains."""
+    draws, superchains = waves(*shape), np.repeat([0, 1], shape[0] // 2)
+    found = [nested_r_hat(values, superchains) for values in (draws, draws.cumsum(axis=1))]
+    assert_allclose(found, expected, rtol=1e-9)
+
+
+def test_nested_r_hat_by_hand() -> None:
+    """Margossian et al. (2024), equations 4 to 8: one draw a chain is enough; a chain may be its own superchain."""
+    draws = np.array([[1.0], [3.0], [4.0], [8.0]])
+    means, within = np.array([2.0, 6.0]), (2.0 + 8.0) / 2
+    assert nested_r_hat(draws, [0, 0, 1, 1]) == pytest.approx(np.sqrt(1 + means.var(ddof=1) / within))
+    alone = np.array([[1.0, 2.0, 3.0], [2.0, 2.0, 5.0]])
+    expected = np.sqrt(1 + np.array([2.0, 3.0]).var(ddof=1) / ((1.0 + 3.0) / 2))
+    assert nested_r_hat(alone, [0, 1]) == pytest.approx(expected)
+
+
+def test_draws_that_say_nothing() -> None:
+    same = np.ones((4, 10))
+    assert split_r_hat(same) == nested_r_hat(same, [0, 0, 1, 1]) == 1.0
+    apart = np.repeat([[1.0], [1.0], [2.0], [2.0]], 10, axis=1)
+    assert split_r_hat(apart) == nested_r_hat(apart, [0, 0, 1, 1]) == np.inf
+    assert np.isnan(split_r_hat(np.ones((4, 3)))) and np.isnan(split_r_hat(np.full((4, 10), np.nan)))
+    assert np.isnan(nested_r_hat(same, [0, 0, 0, 0])) and np.isnan(nested_r_hat(same, [0, 0, 0, 1]))
+
+
+def test_agreement_is_the_overlap_over_source_words() -> None:
+    """Two options for one word, one for two others; half of the chains takes the first, half the second."""
+    words = np.array([1, 1, 2])
+    one, other = [0, 2, -1], [1, 2, -1]
+    assert agreement(np.array([[one, one, one, one]]), words) == 1.0
+    assert agreement(np.array([[one, one, other, other]]), words) == pytest.approx(2 / 3)
+    assert agreement(np.array([[one, other, other, one]]), words) == 1.0
+    assert agreement(np.array([[one, one, one, other]]), words) == pytest.approx((0.5 + 2) / 3)
+    assert np.isnan(agreement(np.array([[one]]), words))

@@ -1,0 +1,249 @@
+"""The folder of samples: written round by round, read while it grows, gone on with, merged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import chisquare
+
+from gpusearch.config import Config, SampleConfig, load_config
+from gpusearch.errors import InputError
+from gpusearch.kernels import reference
+from gpusearch.kernels.target import exact
+from gpusearch.mbr.sampled import read_sampled
+from gpusearch.model.model import Model, load_model
+from gpusearch.model.problem import build_problem
+from gpusearch.search.driver import CpuDriver
+from gpusearch.search.sample_options import merged
+from gpusearch.search.samples import HEADER, Samples, read_samples, unit_paths
+from gpusearch.search.sampling import sample_documents, sampler_settings, superchain
+from tests.tiny import TINY, copy_tiny
+
+DOCUMENTS = [["la maison bleue", "", "une maison"], [""], ["le chat"]]
+TOKENS = [[text.split() for text in document] for document in DOCUMENTS]
+QUICK = (
+    "search.chains=4",
+    "sample.iterations=12",
+    "sample.burn_in=2",
+    "sample.thin=2",
+    "sample.superchains=2",
+    "sample.scale=0.5",
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model:
+    return load_model(load_config(TINY))
+
+
+def settings(*more: str, path: Path = TINY) -> Config:
+    return load_config(path, [*QUICK, *more])
+
+
+def sample(model: Model, config: Config, folder: Path, **more: object) -> Samples:
+    return sample_documents(model, config, TOKENS, DOCUMENTS, ["a", None, "b"], folder, **more)  # type: ignore[arg-type]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+@pytest.mark.parametrize("unit", ["sentence", "document"])
+def test_samples_are_what_they_say(model: Model, tmp_path: Path, unit: str) -> None:
+    """Phrases cover the source; scores and features are those of the phrases, by the readable twin; thinned rounds."""
+    config = settings(f'sample.unit="{unit}"')
+    samples = sample(model, config, tmp_path / "s")
+    batch = build_problem(model, TOKENS, ["a", None, "b"], config.search, units=unit)
+    problem = batch.problem._replace(language=exact(batch.problem.language))
+    search = sampler_settings(config, model, batch)
+    assert samples.units == len(batch.problem.unit) == (3 if unit == "sentence" else 2)
+    assert [row["id"] for row in samples.documents] == ["a", None, "b"]
+    for number, unit_samples in enumerate(samples):
+        assert unit_samples.rounds["iteration"].tolist() == [4, 6, 8, 10, 12]
+        assert unit_samples.score.shape == (4, 5)
+        sentences = batch.units.sentences(number)
+        document, segment = batch.units.place(sentences.start)
+        assert (unit_samples.document, unit_samples.first_segment) == (document, segment)
+        first = int(batch.options.first_option[sentences.start])
+        for r in range(5):
+            for c in range(4):
+                derivations = [unit_samples.derivations(s)[r, c] for s in range(len(sentences))]
+                phrases = [[first + int(k) for k in row if k >= 0] for row in derivations]
+                for sentence, options in zip(sentences, phrases, strict=True):
+                    assert reference.is_complete(batch.problem, options, len(batch.options.sentences[sentence]))
+                value = reference.full(problem, search, [row for row in phrases if row])
+                assert unit_samples.rounds[r]["score"][c] == value.score
+                assert tuple(unit_samples.rounds[r]["feature"][c]) == value.features
+        for s, sentence in enumerate(sentences):
+            found = unit_samples.of_sentence(s)
+            assert len(found.texts) == 20 and found.chain.tolist() == [0, 1, 2, 3] * 5
+            row = unit_samples.derivations(s).reshape(20, -1)
+            for entry, text in enumerate(found.texts):
+                words = [word for k in row[entry] if k >= 0 for word in batch.options.target(first + int(k))]
+                assert text == " ".join(words)
+            assert np.isnan(found.score).all() == (len(sentences) > 1)
+            assert [len(batch.options.sentences[sentence])] == [len(unit_samples.sources[s])]
+
+
+@pytest.mark.parametrize("unit", ["sentence", "document"])
+def test_going_on_comes_to_the_same_bytes(model: Model, tmp_path: Path, unit: str) -> None:
+    """Wherever the files are cut: between rounds, within one, in one unit only, or before a unit has begun."""
+    config = settings(f'sample.unit="{unit}"')
+    whole = tmp_path / "whole"
+    sample(model, config, whole)
+    expected = content(whole)
+    rng = np.random.default_rng(1)
+    for trial in range(8):
+        folder = tmp_path / f"cut{trial}"
+        folder.mkdir()
+        for name, data in expected.items():
+            if name.endswith(".rounds"):
+                data = data[: int(rng.integers(0, len(data) + 1))] + (b"" if rng.random() < 0.5 else b"\0" * 3)
+            if name == HEADER or rng.random() < 0.8:
+                (folder / name).write_bytes(data)
+        for number in range(2):  # a unit whose description is not there has not begun
+            paths = unit_paths(folder, number)
+            if not all(path.exists() for path in paths):
+                paths[2].unlink(missing_ok=True)
+        paths = unit_paths(folder, 2)
+        if unit == "sentence" and not all(path.exists() for path in paths):
+            paths[2].unlink(missing_ok=True)
+        sample(model, config, folder, resume=True)
+        assert content(folder) == expected
+    sample(model, config, whole, resume=True)
+    assert content(whole) == expected
+
+
+def test_samples_do_not_depend_on_lanes_and_threads(model: Model, tmp_path: Path) -> None:
+    sample(model, settings("search.threads=1"), tmp_path / "a")
+    sample(model, settings("search.threads=2", "search.max_lanes=4"), tmp_path / "b")
+    assert content(tmp_path / "a") == content(tmp_path / "b")
+
+
+def test_a_growing_folder_can_be_read(model: Model, tmp_path: Path) -> None:
+    """What is there as a whole is read; half a round at the end is not there, one in the middle is a fault."""
+    sample(model, settings(), tmp_path / "s")
+    _, _, rounds = unit_paths(tmp_path / "s", 0)
+    data = rounds.read_bytes()
+    rounds.write_bytes(data[:-5])
+    unit = read_samples(tmp_path / "s").unit(0)
+    assert unit is not None and len(unit) == 4
+    damaged = bytearray(data)
+    damaged[100] ^= 1
+    rounds.write_bytes(damaged)
+    with pytest.raises(InputError, match="damaged round"):
+        read_samples(tmp_path / "s").unit(0)
+    rounds.unlink()
+    with pytest.raises(InputError, match="texts without samples"):
+        read_sampled(tmp_path / "s")
+
+
+def test_faults_of_the_folder(model: Model, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no folder of samples"):
+        read_samples(tmp_path)
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "other").touch()
+    with pytest.raises(InputError, match="not empty"):
+        sample(model, settings(), tmp_path / "s")
+    sample(model, settings(), tmp_path / "t")
+    with pytest.raises(InputError, match="--resume"):
+        sample(model, settings(), tmp_path / "t")
+    with pytest.raises(InputError, match="sample differs"):
+        sample(model, settings("sample.scale=2.0"), tmp_path / "t", resume=True)
+    with pytest.raises(InputError, match="cannot make the folder"):
+        sample(model, settings(), tmp_path / "none" / "t")
+
+
+def test_pools_of_other_limits_and_weights_merge(model: Model, tmp_path: Path) -> None:
+    """Options that say the same have one number, whatever the limit and the weights of the model that found them."""
+    first = sample(model, settings(), tmp_path / "a")
+    path = copy_tiny(
+        tmp_path, {"model.toml": ("weights = [0.1, 0.1, 0.2, 0.1]", "weights = [0.3, 0.1, 0.1, 0.1]\ntable_limit = 1")}
+    )
+    config = settings(path=path)
+    second = sample(load_model(config), config, tmp_path / "b")
+    for number in range(first.units):
+        units = [samples.unit(number) for samples in (first, second)]
+        tables = [unit.options for unit in units if unit is not None]
+        numbers, count = merged(tables)
+        assert count == len(tables[0].span) >= len(tables[1].span)
+        assert number > 0 or count > len(tables[1].span)
+        assert numbers[0].tolist() == list(range(count))
+        for mine, option in enumerate(numbers[1].tolist()):
+            assert tables[1].target(mine) == tables[0].target(option)
+            assert tables[1].span[mine].tolist() == tables[0].span[option].tolist()
+
+
+def test_whole_documents_are_candidates(model: Model, tmp_path: Path) -> None:
+    sample(model, settings('sample.unit="document"'), tmp_path / "s")
+    listed = read_sampled(tmp_path / "s")
+    assert [len(document.segments) for document in listed.draws] == [3, 1, 1]
+    first, empty, last = listed.draws
+    assert first.scores is not None and len(first.scores) == 20 and empty.scores is None
+    assert [len(segment.texts) for segment in first.segments] == [20, 20, 20]
+    assert set(first.segments[1].texts) == {""} and last.scores is not None
+    assert first.chains is not None and first.chains.tolist() == [0, 1, 2, 3] * 5
+
+
+def test_superchains_are_of_equal_size() -> None:
+    """Where the chains do not come out even, each is a superchain."""
+    of = SampleConfig(superchains=4)
+    assert superchain(of, 8).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert superchain(of, 6).tolist() == [0, 1, 2, 3, 4, 5]
+    assert superchain(of, 2).tolist() == [0, 1]
+
+
+def test_chains_of_a_superchain_begin_alike(model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their first translation is that of the chain with the superchain's number."""
+    starts = []
+    start = CpuDriver.start
+
+    def noted(driver: CpuDriver, lanes: NDArray[np.int64]) -> None:
+        start(driver, lanes)
+        starts.append(driver.state.option[lanes].tolist())
+
+    monkeypatch.setattr(CpuDriver, "start", noted)
+    sample(model, settings("search.chains=8", "sample.superchains=4"), tmp_path / "s")
+    assert len(starts) == 3
+    for options in starts:
+        assert options[::2] == options[1::2]
+    assert any(options[0] != options[2] for options in starts)
+
+
+def test_no_sample_is_a_fault_of_the_settings() -> None:
+    with pytest.raises(InputError, match="no sample in 12 iterations"):
+        settings("sample.burn_in=12")
+    assert settings("sample.burn_in=0", "sample.thin=5").sample.rounds == 2
+
+
+@pytest.mark.stat
+def test_translations_come_as_often_as_their_derivations_weigh(model: Model, tmp_path: Path) -> None:
+    """Of a sentence of two words, after burn-in, all chains together: the sums of the enumerated derivations."""
+    from tests.enumeration import derivations
+
+    config = settings(
+        "search.chains=500",
+        "sample.superchains=500",
+        "sample.iterations=31",
+        "sample.burn_in=30",
+        "sample.thin=1",
+        "sample.scale=0.05",
+    )
+    samples = sample(model, config, tmp_path / "s")
+    batch = build_problem(model, TOKENS, ["a", None, "b"], config.search)
+    search = sampler_settings(config, model, batch)
+    unit = samples.unit(2)
+    assert unit is not None
+    weight: dict[str, float] = {}
+    for score, options in derivations(batch.problem, search, 4):
+        text = " ".join(word for option in options for word in batch.options.target(option))
+        weight[text] = weight.get(text, 0.0) + float(np.exp(0.05 * score / 2**40))
+    texts = unit.of_sentence(0).texts
+    names = sorted(weight)
+    expected = np.array([weight[name] for name in names])
+    counts = [texts.count(name) for name in names]
+    assert sum(counts) == 500
+    assert chisquare(counts, expected / expected.sum() * 500).pvalue > 1e-3
