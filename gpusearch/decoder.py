@@ -32,6 +32,8 @@ class Decoded:
     """``texts[document][segment]``: raw text."""
     result: SearchResult
     signature: str
+    method: str
+    """``search``, ``gibbs`` or ``beam``."""
     n_best_texts: list[list[list[str]]]
     """``n_best_texts[document][n][segment]``: raw text of the translations asked for with `n_best`."""
     sentence_n_best_texts: list[list[list[str]]] = field(default_factory=list)
@@ -140,7 +142,7 @@ class Decoder:
                 for sources, found in pairs
             ]
         run = signature(config, self.model, result)
-        return Decoded(corpus, texts, result, run, n_best_texts, sentence_n_best_texts)
+        return Decoded(corpus, texts, result, run, config.search.method, n_best_texts, sentence_n_best_texts)
 
     def texts(self, sources: Sequence[str], translation: Translation) -> list[str]:
         """Raw text of a document's translation, a segment each; `sources` is its raw source without mark-up."""

@@ -35,7 +35,7 @@ def command(
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    method: Annotated[str | None, typer.Option(help="search, or beam: stack decoding and nothing else.")] = None,
+    method: Annotated[str | None, typer.Option(help="search, gibbs (annealed), or beam alone.")] = None,
     initial: Annotated[str | None, typer.Option(help="random, best, beam, file or saved.")] = None,
     initial_file: Annotated[Path | None, typer.Option(help="What initial = file or saved starts from.")] = None,
     input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
@@ -138,8 +138,8 @@ def command(
         raise InputError("--nbest has no place in this output", found=f"the form {form}", expected="--format jsonl")
     check_labels(corpus, form)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
-    searches = decoder.config.search.method == "search"
-    check_has_use("--trace", trace is not None, searches, "--method search, whose chains it follows")
+    searches = decoder.config.search.method != "beam"
+    check_has_use("--trace", trace is not None, searches, "--method search or gibbs, whose chains it follows")
     check_has_use("--initial", initial not in (None, "beam"), searches, "--method search")
     from_file = searches and decoder.config.search.initial in ("file", "saved")
     check_has_use("--initial-file", initial_file is not None, from_file, "--initial file or --initial saved")

@@ -19,6 +19,7 @@ from gpusearch.io.trace import format_trace, is_span
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
 from gpusearch.model.weights import Features
 from gpusearch.search.run import DocumentResult, Translation
+from gpusearch.search.samples import OPERATORS
 from gpusearch.search.translation import SentenceTranslation
 
 OPERATION_NAMES = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split-and-swap")
@@ -175,7 +176,8 @@ def tally_table(decoded: Decoded) -> str:
     """How far the proposals of each operation came, in per cent."""
     lines = [f"{'operation':16}{'proposals':>14}{'empty':>8}{'too far':>9}{'bound':>8}{'score':>8}{'accepted':>10}"]
     tally = decoded.result.tally
-    rows = [(name, counts) for name, counts in zip(OPERATION_NAMES, tally, strict=True) if counts.sum()]
+    names = OPERATORS if decoded.method == "gibbs" else OPERATION_NAMES
+    rows = [(name, counts) for name, counts in zip(names, tally, strict=False) if counts.sum()]
     for name, counts in [*rows, ("all", tally.sum(axis=0))]:
         share = 100 * counts / max(1, int(counts.sum()))
         lines.append(

@@ -39,6 +39,11 @@ class SampleConfig(Group):
         256, ge=1, le=1 << 16, description="ways to segment and translate a block at most; the best options take part"
     )
 
+    anneal_first: float = Field(
+        0.7, gt=0, description="decode --method gibbs: first temperature, in deviations of an option set's scores"
+    )
+    anneal_last: float = Field(0.03, gt=0, description="decode --method gibbs: last temperature; in between geometric")
+
     @model_validator(mode="after")
     def _some_sample(self) -> SampleConfig:
         if self.burn_in + self.thin > self.iterations:

@@ -57,8 +57,10 @@ class OperationsConfig(Group):
 class SearchConfig(Group):
     """`[search]`: policy, limits and starting points. The defaults favour a good result in short time."""
 
-    method: Literal["search", "beam"] = Field(
-        "search", description="search: stochastic search by many chains; beam: stack decoding, nothing else"
+    method: Literal["search", "gibbs", "beam"] = Field(
+        "search",
+        description="search: stochastic search by many chains; gibbs: annealed Gibbs sampling, whose steps are draws "
+        "of blocks (settings in [sample]); beam: stack decoding, nothing else",
     )
     policy: Literal["hill-climbing"] = Field("hill-climbing", description="which proposals are accepted")
     chains: int = Field(64, ge=1, lt=MOST_CHAINS, description="independent chains a document")
@@ -128,6 +130,12 @@ class SearchConfig(Group):
     def _initial_has_file(self) -> SearchConfig:
         if self.initial in ("file", "saved") and self.initial_file is None:
             raise ValueError(f'initial = "{self.initial}" needs initial_file')
+        return self
+
+    @model_validator(mode="after")
+    def _docent_is_a_search(self) -> SearchConfig:
+        if self.compat == "docent" and self.method == "gibbs":
+            raise ValueError('compat = "docent" draws proposals, which method = "gibbs" does not')
         return self
 
     @model_validator(mode="after")

@@ -18,6 +18,7 @@ from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
+from gpusearch.search.annealed import BestDriver, annealed_settings
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
 from gpusearch.search.chains import Finals, OutOfTime, Start, finals_bytes, run_chains
 from gpusearch.search.choose import Derivation, choose, every_chain, n_best
@@ -277,9 +278,12 @@ def _run(
             text = f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
             status(done_before + int(share * len(batch.units.first_sentence[:-1])), text)
 
-    driver = make_driver(
-        batch.problem, search_settings(config, model, batch), lanes, values, settings, model.language_models
-    )
+    search = search_settings(config, model, batch)
+    if settings.method == "gibbs":
+        search = annealed_settings(search, config, model, batch)
+    driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models)
+    if settings.method == "gibbs":
+        driver = BestDriver(driver, batch.problem, search, limits)
     try:
         finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
     finally:

@@ -65,9 +65,8 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     alone = search.method == "beam"
     for name in SearchConfig.model_fields:
         value = getattr(search, name)
-        if name not in (_SHAPELESS | _CHAINS if alone else _SHAPELESS) and (
-            name in always or value != getattr(defaults, name)
-        ):
+        hidden = _CHAINS if alone else {"policy"} if search.method == "gibbs" else set()
+        if name not in _SHAPELESS | hidden and (name in always or value != getattr(defaults, name)):
             parts.append(f"{name}:{value}")
     if alone or search.initial == "beam":
         beam = search.beam.model_dump(exclude={"lattice_width"})
@@ -76,11 +75,16 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
         parts += [f"lattice.{key}:{value}" for key, value in search.lattice.model_dump().items()]
     if search.steps is None and not alone:
         parts.append(f"steps_per_word:{search.steps_per_word:g}")
+    if search.method == "gibbs":
+        first, last = (model.temperature(t) for t in (config.sample.anneal_first, config.sample.anneal_last))
+        parts.append(f"temperature:{first:.4g}..{last:.4g}nat")
+        shaping = ("scan", "reorder", "resegment", "resegment_candidates")
+        parts += [f"sample.{name}:{getattr(config.sample, name)}" for name in shaping]
     if search.option_draw == "score" and not alone:
         parts.append(f"option_temperature:{model.temperature(search.option_temperature):.4g}nat")
     operations = search.operations.model_dump()
     changed = {key: value for key, value in operations.items() if value != getattr(defaults.operations, key)}
-    parts += [f"operations.{key}:{value:g}" for key, value in changed.items() if not alone]
+    parts += [f"operations.{key}:{value:g}" for key, value in changed.items() if search.method == "search"]
     parts.append(f"tokenizer:{config.text.tokenizer}")
     switches = ("xml_input", "mark_unknown", "drop_unknown")
     parts += [f"{name}:{value}" for name in switches if (value := getattr(config.text, name)) not in (False, "none")]
