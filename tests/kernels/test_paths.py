@@ -35,11 +35,22 @@ CASES = {
     "as Docent draws, nothing": Case(11, sentences=(1,), docent_draws=100),
 }
 GIBBS_CASES = {
-    "Gibbs, sequential scan": Case(21, gibbs="sequential", sentences=(4, 0, 2, 1), chains=2),
-    "Gibbs, random scan": Case(22, gibbs="random", sentences=(5, 2), reordering=1, chains=2, pauses=(7, 8)),
-    "Gibbs, two models": Case(23, gibbs="random", orders=(5, 2), weights=(1 << 19, -(1 << 18)), units="sentence"),
-    "Gibbs, annealed": Case(24, gibbs="sequential", scales=(2**-8, 2**-4, 1.0, 64.0), sentences=(4,)),
-    "Gibbs, one word": Case(25, gibbs="sequential", sentences=(1,)),
+    "Gibbs, sequential scan": Case(21, gibbs="sequential", sentences=(4, 0, 2, 1), chains=1, steps=40),
+    "Gibbs, random scan": Case(22, gibbs="random", sentences=(5, 2), reordering=1, chains=1, steps=30, pauses=(7, 8)),
+    "Gibbs, two models": Case(
+        23,
+        gibbs="random",
+        orders=(5, 2),
+        weights=(1 << 19, -(1 << 18)),
+        sentences=(4, 2),
+        units="sentence",
+        chains=1,
+        steps=30,
+    ),
+    "Gibbs, annealed": Case(
+        24, gibbs="sequential", scales=(2**-8, 2**-4, 1.0, 64.0), sentences=(4,), chains=1, steps=40
+    ),
+    "Gibbs, one word": Case(25, gibbs="sequential", sentences=(1,), chains=1, steps=10),
 }
 CASES |= GIBBS_CASES
 WIDTHS = (1, 5, 32, 128)

@@ -1,0 +1,134 @@
+"""The Gibbs sampler on the parity documents: iterations a second, and how many look-ups of the language model the bound
+saves.
+
+usage: python -m profiling.gibbs PARITY WORK [--chains 64] [--iterations 1000] [--scale 1 5] [--documents 10] [--keep]
+
+PARITY is the folder of parity models, WORK one for compiled tables. Times are CPU seconds of one thread, of sentences
+of newstest2012 (table limit 20), from random starts. Look-ups are counted in the interpreter, on a sentence of middle
+length for a few iterations, where each candidate is weighed with and without the bound; the chains are the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpusearch.config import SearchConfig, load_config
+from gpusearch.kernels import judge
+from gpusearch.kernels.gibbs import draw_block
+from gpusearch.kernels.records import GIBBS_BOUNDED, LIMIT_STEPS, UNIT_WORDS, Problem, Search
+from gpusearch.kernels.step import start_monotone
+from gpusearch.kernels.target import exact
+from gpusearch.model.model import load_model
+from gpusearch.model.problem import build_problem
+from gpusearch.model.weights import DISTORTION
+from gpusearch.search.driver import CpuDriver
+from gpusearch.search.gibbs import iteration_steps, make_gibbs
+from gpusearch.search.samples import OPERATORS
+from gpusearch.search.settings import make_search
+from gpusearch.search.state import make_scratch, make_state
+from profiling.results import keep
+from tests.parity_model import newstest_documents, write_newstest
+
+COUNTED_ITERATIONS = 6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parity", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--chains", type=int, default=64)
+    parser.add_argument("--iterations", type=int, default=1000)
+    parser.add_argument("--scale", type=float, nargs="*", default=[1.0, 5.0])
+    parser.add_argument("--documents", type=int, default=10)
+    parser.add_argument("--keep", action="store_true", help="append the figures to results.csv")
+    arguments = parser.parse_args()
+    model = load_model(load_config(write_newstest(arguments.work, arguments.parity, 20)))
+    documents = newstest_documents(arguments.parity)[: arguments.documents]
+    config = SearchConfig()
+    batch = build_problem(model, documents, search=config)
+    features = model.features
+    search = make_search(
+        config,
+        longest=batch.options.longest,
+        values=features.option_values,
+        distortion_weight=int(features.integer_weights[features.index(DISTORTION)]),
+    )
+    rows = []
+    for scale in arguments.scale:
+        for scan in ("random", "sequential"):
+            name = f"gibbs newstest2012, scale {scale:g}, {scan}"
+            gibbs = make_gibbs(batch.options.longest, [scale], scan=scan)
+            here = search._replace(gibbs=gibbs)
+            seconds, tally = timed(batch.problem, here, len(features.names), arguments.chains, arguments.iterations)
+            done = len(batch.problem.unit) * arguments.chains * arguments.iterations
+            words = int(batch.problem.unit[:, UNIT_WORDS].sum()) * arguments.chains * arguments.iterations
+            print(
+                f"{name}: {done / seconds:,.0f} iterations of a sentence and {words / seconds:,.0f} of a word a CPU s"
+            )
+            for operator, (stayed, moved) in zip(OPERATORS, tally[: len(OPERATORS), [3, 4]].tolist(), strict=True):
+                print(f"  {operator:12} {100 * moved / max(1, stayed + moved):5.1f} % moved")
+            rows += [(f"{name}: iterations of a sentence", done / seconds, "1/CPU s")]
+            share = avoided(batch.problem, here, len(features.names))
+            print(f"  look-ups of the language model that the bound saves: {100 * share:.1f} %", flush=True)
+            rows += [(f"{name}: look-ups saved by the bound", 100 * share, "%")]
+    if arguments.keep:
+        keep(rows)
+
+
+def timed(problem: Problem, search: Search, values: int, chains: int, iterations: int) -> tuple[float, Any]:
+    """CPU seconds of all chains on all units, and their tallies."""
+    assert search.gibbs
+    units = np.repeat(np.arange(len(problem.unit)), chains)
+    state = make_state(problem, units, np.tile(np.arange(chains), len(problem.unit)), values)
+    driver = CpuDriver(problem, search, state, 1)
+    lanes = np.arange(len(units))
+    driver.start(lanes)
+    state.limit[:, LIMIT_STEPS] = 1
+    driver.run(lanes[:1], lambda: None)  # compiles
+    state.limit[:, LIMIT_STEPS] = iteration_steps(problem, search.gibbs)[units] * iterations
+    begin = time.process_time()
+    driver.run(lanes, lambda: None)
+    seconds = time.process_time() - begin
+    driver.close()
+    return seconds, state.tally.sum(axis=0)
+
+
+def avoided(problem: Problem, search: Search, values: int) -> float:
+    """The share of the judges' look-ups that the bound saves."""
+    return 1 - look_ups(problem, search, values, True) / look_ups(problem, search, values, False)
+
+
+def look_ups(problem: Problem, search: Search, values: int, bounded: bool) -> int:
+    """Look-ups of a chain, with the bound or without."""
+    assert search.gibbs
+    number = search.gibbs.number.copy()
+    number[GIBBS_BOUNDED] = bounded
+    search = search._replace(gibbs=search.gibbs._replace(number=number))
+    unit = int(np.argsort(problem.unit[:, UNIT_WORDS], kind="stable")[len(problem.unit) // 2])
+    state = make_state(problem, np.array([unit]), np.zeros(1, int), values)
+    arguments = tuple(exact(record) for record in (problem, search, state, make_scratch(problem)))
+    start_monotone(*arguments, 0)
+    count = 0
+    plain = judge.recall
+
+    def counted(*given: Any) -> Any:
+        nonlocal count
+        count += 1
+        return plain(*given)
+
+    judge.recall = counted
+    try:
+        for _ in range(int(iteration_steps(problem, search.gibbs)[unit]) * COUNTED_ITERATIONS):
+            draw_block(*arguments, 0)
+    finally:
+        judge.recall = plain
+    return count
+
+
+if __name__ == "__main__":
+    main()
