@@ -33,9 +33,9 @@ def draws(draw: st.DrawFn) -> Draws:
     ways = draw(st.lists(st.integers(0, 1), min_size=len(texts), max_size=len(texts)))
     made = sorted({*zip(texts, ways, strict=True)})
     number = {one: place for place, one in enumerate(made)}
-    scores = draw(st.lists(st.floats(-3, 0), min_size=len(made), max_size=len(made)))
+    scores = draw(st.lists(st.integers(-3 << 20, 0), min_size=len(made), max_size=len(made)))
     derivations = np.array([number[one] for one in zip(texts, ways, strict=True)], np.int64)
-    return Draws(texts, np.array(scores)[derivations], derivations, np.array(ways, np.int64))
+    return Draws(texts, np.array(scores)[derivations] / (1 << 20), derivations, np.array(ways, np.int64))
 
 
 def entries(sample: Draws, how: Weighting, scale: float) -> list[tuple[str, float]]:
