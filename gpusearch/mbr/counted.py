@@ -73,7 +73,9 @@ def _expected_matches(
     own = np.zeros(len(share))
     own[rows] = left_out
     own = own[counts.text]
-    # What is left may come out a little below 0 by rounding.
-    others = np.maximum(0, expected[counts.gram] - own * counts.count) / (1 - own)
+    whole = expected[counts.gram]
+    others = whole - own * counts.count
+    # Where no other text has the n-gram nothing is left but rounding, whose fourth root a BLEU would show.
+    others = np.where(others > whole * 1e-12, others, 0) / (1 - own)
     matches = np.bincount(counts.text, np.minimum(counts.count, others), minlength=len(share))
     return matches[rows].astype(np.float64, copy=False)
