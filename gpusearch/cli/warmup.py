@@ -46,9 +46,9 @@ ngram 2=1
 
 
 def command() -> None:
-    """Fill the cache of compiled kernels: about two minutes of one core on a new machine, or after an update.
+    """Fill the cache of compiled kernels: about four minutes of one core on a new machine, or after an update.
 
-    Models with and without lexicalised reordering, beam and search, and language models in KenLM where it is installed
+    Models with and without lexicalised reordering, beam, search and sampler, and language models in KenLM where it is installed
     have kernels of their own; a decoder that finds none compiles only those that it needs.
     """
     from gpusearch.kernels.target import cache_folder
@@ -78,5 +78,6 @@ def warm_up(folder: Path) -> None:
             decoder = load(folder / model, [f"language_model.LM0.backend={backend}"])
             decoder.decode([["a b", "b a"]], chains=2, device="cpu")
             decoder.decode([["a b"]], chains=1, device="cpu", initial="best")
+            decoder.decode([["a b"]], chains=1, device="cpu", method="gibbs")
             if backend == "device":
                 decoder.decode([["a b"]], device="cpu", method="beam")

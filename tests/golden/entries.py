@@ -20,6 +20,8 @@ CASES = {
                       chains=8, steps=2000),
     "rejection limit": Case(103, orders=(4,), sentences=(30, 11), chains=16, steps=1 << 20, max_rejected=400),
     "pauses": Case(104, orders=(3,), sentences=(15, 15), chains=4, steps=1000, pauses=(1, 31, 32, 33, 500)),
+    "Gibbs": Case(105, orders=(3, 2), weights=(1 << 19, -(1 << 17)), sentences=(12, 7, 0, 1), chains=4, steps=3000,
+                  gibbs="random", scales=(2**-8, 2**-6), pauses=(1, 31)),
 }  # fmt: skip
 
 

@@ -123,6 +123,18 @@ def test_samples_do_not_depend_on_lanes_and_threads(model: Model, tmp_path: Path
     assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
+def test_a_language_model_on_the_host_gives_the_same_samples(model: Model, tmp_path: Path) -> None:
+    """A block that lacks an answer is drawn anew when it is there."""
+    pytest.importorskip("kenlm")
+    config = settings('language_model.LM0.backend="kenlm"')
+    with load_model(config) as host:
+        there = sample(host, config, tmp_path / "host")
+    here = sample(model, settings(), tmp_path / "device")
+    for mine, other in zip(there, here, strict=True):
+        assert np.array_equal(mine.rounds["option"], other.rounds["option"])
+        assert np.abs(mine.score - other.score).max() < 1e-4  # KenLM rounds otherwise
+
+
 def test_a_growing_folder_can_be_read(model: Model, tmp_path: Path) -> None:
     """What is there as a whole is read; half a round at the end is not there, one in the middle is a fault."""
     sample(model, settings(), tmp_path / "s")

@@ -22,6 +22,7 @@ from gpusearch.kernels.records import (
     SENTENCE_WORDS,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
+    UNIT_WORDS,
     Gibbs,
     Problem,
     Search,
@@ -142,7 +143,11 @@ def transition_matrices(scene: Scene, unit: int, gibbs: Gibbs, scale: float) -> 
     scratch = make_scratch(problem)
     change, rows = np.zeros(4096, np.int64), np.zeros((4096, state.option.shape[1]), np.int32)
     sweeps = max(1, int(gibbs.number[GIBBS_WINDOW]) - 1)
-    for step in range(int(iteration_steps(problem, gibbs)[unit]) * sweeps):
+    blocks = int(iteration_steps(problem, gibbs)[unit])
+    of_word = blocks // int(problem.unit[unit, UNIT_WORDS])
+    for step in range(blocks * sweeps):
+        if step >= blocks and step % of_word != of_word - 1:
+            continue  # only blocks of new segmentations differ from sweep to sweep
         entries: list[tuple[int, int, float]] = []
         for lane in range(len(states)):
             operator, candidates = list_candidates(problem, search, state, scratch, lane, step, change, rows)
