@@ -68,7 +68,7 @@ def test_no_bound_changes_a_path(repetitions: Callable[[int], int]) -> None:
 @pytest.mark.parametrize("driver", [AskingDriver, StepwiseDriver])
 @pytest.mark.parametrize("most", [0, 50])
 def test_forgotten_answers_change_no_path(driver: type[AskingDriver], most: int) -> None:
-    host = replace(ONE, case=replace(ONE.case, pauses=(5, 30, 31)))
+    host = replace(ONE, case=replace(ONE.case, pauses=(5, 30, 31), steps=1200))
     forgotten = 0
 
     class Counting(driver):  # type: ignore[misc, valid-type]  # either of them
