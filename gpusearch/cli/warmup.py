@@ -48,8 +48,8 @@ ngram 2=1
 def command() -> None:
     """Fill the cache of compiled kernels: about four minutes of one core on a new machine, or after an update.
 
-    Models with and without lexicalised reordering, beam, search and sampler, and language models in KenLM where it is installed
-    have kernels of their own; a decoder that finds none compiles only those that it needs.
+    Models with and without lexicalised reordering, beam, search and sampler, and language models in KenLM where it is
+    installed have kernels of their own; a decoder that finds none compiles only those that it needs.
     """
     from gpusearch.kernels.target import cache_folder
 
