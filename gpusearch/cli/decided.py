@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import math
-import zipfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import gpusearch
 from gpusearch.errors import InputError
+from gpusearch.io.arrays import Save
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.io.documents import write_documents
 from gpusearch.io.files import replaced, split_blank
 from gpusearch.io.nbest import NBestEntry, format_n_best
 from gpusearch.mbr.lists import Listed
-from gpusearch.mbr.run import Options, Outcome, Ranked, Save, decide_document, decide_segment
+from gpusearch.mbr.run import Options, Outcome, Ranked, decide_document, decide_segment
 from gpusearch.mbr.utility import Utility
 from gpusearch.progress import Progress
 
@@ -63,22 +61,6 @@ def put_sources(corpus: Corpus, sources: Sequence[str] | None) -> None:
         )
     for segment, source in zip(segments, sources, strict=True):
         segment.source = source
-
-
-@contextmanager
-def array_file(path: Path | None) -> Iterator[Save | None]:
-    """Takes arrays one by one into an npz file; None where there is no path."""
-    if path is None:
-        yield None
-        return
-    with replaced(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-
-        def save(name: str, values: NDArray[np.generic]) -> None:
-            # A fixed date, so that equal content gives equal bytes.
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, values, allow_pickle=False)
-
-        yield save
 
 
 def write_decisions(

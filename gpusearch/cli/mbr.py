@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
@@ -90,9 +91,10 @@ def command(
     Standard output carries the decisions, a line a segment in the order of the input; the timing table and the
     signature go to standard error.
     """
-    from gpusearch.cli.decided import array_file, decisions, put_sources, signature, write_decisions
+    from gpusearch.cli.decided import decisions, put_sources, signature, write_decisions
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.errors import InputError
+    from gpusearch.io.arrays import array_file
     from gpusearch.io.files import check_writable
     from gpusearch.mbr.decide import Rule, Settings
     from gpusearch.mbr.lists import read_lists
@@ -136,7 +138,7 @@ def command(
         seed=seed,
         memory=memory << 20,
     )
-    options = Options(rule, unit, weights, scale, draws, settings)  # type: ignore[arg-type]  # all three were checked
+    options = Options(cast(Rule, rule), cast(Unit, unit), cast(Weighting, weights), scale, draws, settings)
     check(options)
     timer = Timer()
     with timer.measure("load"):
@@ -146,7 +148,8 @@ def command(
         put_sources(listed.corpus, sources)
         how = TextSettings(tokenize or ("none" if listed.tokenised else "13a"), lowercase, resolve_device(device))
         function = make_utility(utility or ["bleu"], how)
-    with terminal_progress() as progress, timer.measure("decision") as stage, array_file(save_matrix) as save:
+    matrix = nullcontext(None) if save_matrix is None else array_file(save_matrix)
+    with terminal_progress() as progress, timer.measure("decision") as stage, matrix as save:
         outcomes = decisions(listed, function, options, progress, save)
         stage.add(sum(len(document.segments) for document in listed.corpus.documents), "segments")
     with timer.measure("output"):
@@ -191,7 +194,7 @@ def _selection(text: str) -> tuple[Selection, int, float]:
 
     name, _, number = text.partition(":")
     if name in ("exact", "aggregate", "recombine") and not number:
-        return name, 0, 0.0  # type: ignore[return-value]  # it is one of these
+        return cast("Selection", name), 0, 0.0
     try:
         if name == "fine" and int(number) > 0:
             return "fine", int(number), 0.0

@@ -16,7 +16,6 @@ from gpusearch.mbr.prune import survivors
 from gpusearch.mbr.utility import Index, Pairs, Utility
 
 Rule = Literal["mbr", "maxtrans", "maxderiv"]
-RULES: tuple[Rule, ...] = ("mbr", "maxtrans", "maxderiv")
 Selection = Literal["exact", "aggregate", "fine", "prune", "recombine"]
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any, cast
 
 import torch
 
@@ -85,11 +86,11 @@ def _load(name: str) -> Callable[[Sequence[str], Sequence[str]], object]:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:
-        loaded = import_module(module)
+        loaded: Any = import_module(module)
     except ImportError as error:
         raise InputError("cannot import the module of a utility", found=f"{name!r} ({error})") from None
     for part in path.split("."):
-        loaded = getattr(loaded, part, None)  # type: ignore[assignment]  # what is in the module may be anything
+        loaded = getattr(loaded, part, None)
     if not callable(loaded):
         raise InputError("not a function in that module", found=repr(name), expected="module:object")
-    return loaded
+    return cast("Callable[[Sequence[str], Sequence[str]], object]", loaded)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
+from gpusearch.io.arrays import Save
 from gpusearch.mbr.bootstrap import Bootstrap
 from gpusearch.mbr.decide import Decision, Rule, Settings, minimum_risk, most_probable
 from gpusearch.mbr.documents import DocumentPairs
@@ -21,8 +21,6 @@ from gpusearch.mbr.utility import Index, Pairs, Utility
 from gpusearch.mbr.weights import Weighting
 
 Unit = Literal["sentence", "document"]
-Save = Callable[[str, NDArray[np.generic]], None]
-"""Takes an array under a name."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from gpusearch.errors import InputError
 from gpusearch.search.ess import effective_sample_size
 
 Weighting = Literal["score", "uniform", "multiplicity", "ess"]
-WEIGHTINGS: tuple[Weighting, ...] = ("score", "uniform", "multiplicity", "ess")
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
-from gpusearch.io.files import replaced
+from gpusearch.io.arrays import array_file
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
 from gpusearch.model.problem import Batch
 
@@ -75,10 +75,9 @@ def unit_options(batch: Batch, unit: int) -> OptionTable:
 
 def write_options(path: Path, table: OptionTable) -> None:
     """Write all but the vocabulary, as npz without pickle; equal options give equal bytes."""
-    with replaced(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+    with array_file(path) as save:
         for name in ARRAYS:
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, getattr(table, name), allow_pickle=False)
+            save(name, getattr(table, name))
 
 
 def read_options(path: Path, vocabulary: list[str]) -> OptionTable:
