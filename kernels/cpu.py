@@ -4,7 +4,8 @@ A lane runs until it rests before the next one begins, so that its state stays i
 """
 
 from gpusearch.kernels.commit import refresh
-from gpusearch.kernels.step import advance, resting, start_monotone
+from gpusearch.kernels.gibbs import take_step
+from gpusearch.kernels.step import resting, start_monotone
 from gpusearch.kernels.target import cpu_driver
 
 
@@ -27,4 +28,4 @@ def run_lanes(problem, search, state, scratch, lanes, stop):
     """Run the lanes listed (int64[*]) until each rests; sooner where ``stop[0]`` is set meanwhile."""
     for lane in lanes:
         while not (resting(state, lane) or stop[0]):
-            advance(problem, search, state, scratch, lane)
+            take_step(search.gibbs, problem, search, state, scratch, lane)

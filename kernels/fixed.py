@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from gpusearch.kernels.philox import philox
+from gpusearch.kernels.philox import NOISE, philox
 from gpusearch.kernels.records import SCORE_BITS
 from gpusearch.kernels.target import shared
 
@@ -28,9 +28,6 @@ LN2_BITS = 53
 LN2 = 6243314768165359
 # The first place of the table's rows; see `logarithm_table`.
 VALUE, LINEAR, SQUARE, CUBE = range(4)
-
-# Fourth counter word of the first draw of a Gibbs block's noise (philox.py): two candidates share a block of words.
-NOISE = 1 << 22
 
 
 @cache

@@ -22,8 +22,8 @@ from gpusearch.kernels.records import (
     UNIT_KEY_LOW,
     WAITING,
 )
-from gpusearch.kernels.step import accept, resting
-from gpusearch.kernels.target import cpu_driver, shared
+from gpusearch.kernels.step import accept, advance
+from gpusearch.kernels.target import optional, shared
 
 # Below every sum.
 LEAST = -(1 << 62)
@@ -125,9 +125,11 @@ def draw_block(problem, search, state, scratch, lane):
     return False
 
 
-@cpu_driver
-def sample_lanes(problem, search, state, scratch, lanes, stop):
-    """Draw blocks in the lanes listed (int64[*]) until each rests; sooner where ``stop[0]`` is set meanwhile."""
-    for lane in lanes:
-        while not (resting(state, lane) or stop[0]):
-            draw_block(problem, search, state, scratch, lane)
+def _climb(gibbs, problem, search, state, scratch, lane):
+    return advance(problem, search, state, scratch, lane)
+
+
+@optional(_climb)
+def take_step(gibbs, problem, search, state, scratch, lane):
+    """A step of a chain: of the sampler where there is one, else of hill climbing. Returns whether it waits."""
+    return draw_block(problem, search, state, scratch, lane)

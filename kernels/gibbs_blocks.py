@@ -19,7 +19,7 @@ slots replaced, candidates (0: the block is empty), and three of the operator's 
 
 from gpusearch.kernels.operations import covered, keep, phrase
 from gpusearch.kernels.options import behind, first_of, put, span_row
-from gpusearch.kernels.philox import philox
+from gpusearch.kernels.philox import SCAN, philox
 from gpusearch.kernels.records import (
     GIBBS_PAIRS,
     GIBBS_RANDOM_SCAN,
@@ -39,14 +39,11 @@ from gpusearch.kernels.records import (
 )
 from gpusearch.kernels.target import shared
 
-# Fourth counter word of the words that choose a step's block (philox.py).
-SCAN = 1 << 23
-
 
 @shared
-def blocks_of_word(search):
+def blocks_of_word(gibbs):
     """Blocks of an iteration for each source word."""
-    return 2 + search.gibbs.number[GIBBS_PAIRS] + (search.gibbs.number[GIBBS_WINDOW] > 1)
+    return 2 + gibbs.number[GIBBS_PAIRS] + (gibbs.number[GIBBS_WINDOW] > 1)
 
 
 @shared
@@ -54,7 +51,7 @@ def block_of_step(problem, search, state, lane, step):
     """The block that a step draws: sequential scan goes from word to word, random scan takes any; both independent of
     the state. An iteration is as many steps as its unit has words times `blocks_of_word`."""
     unit = state.unit[lane]
-    of_word = blocks_of_word(search)
+    of_word = blocks_of_word(search.gibbs)
     blocks = problem.unit[unit, UNIT_WORDS] * of_word
     number = step % blocks
     turn = step // blocks + number // of_word

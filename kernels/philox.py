@@ -30,9 +30,10 @@ BUFFER = 8
 TAKEN, MADE, STEP, CHAIN, KEY0, KEY1 = range(BUFFER, BUFFER + 6)
 VISIT_START, VISIT_BEGIN, VISIT_END, VISIT_WORD = range(BUFFER + 6, BUFFER + 10)
 
-# First blocks (fourth counter word) of the streams of one step, and the block of a chain's visits: nothing else is
-# random.
-PROPOSAL, INITIAL, SENTENCE = 0, 1 << 20, 1 << 21
+# First blocks (fourth counter word) of what is drawn for a step or a chain; nothing else is random: the stream of a
+# proposal, that of a first translation, a chain's first visit, the noise of a Gibbs block's candidates (two share a
+# block of words), and which block that is.
+PROPOSAL, INITIAL, SENTENCE, NOISE, SCAN = 0, 1 << 20, 1 << 21, 1 << 22, 1 << 23
 
 
 @shared

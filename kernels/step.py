@@ -37,6 +37,7 @@ from gpusearch.kernels.records import (
     UNIT_KEY_HIGH,
     UNIT_KEY_LOW,
     UNIT_SENTENCES,
+    WAITING,
 )
 from gpusearch.kernels.target import optional, shared
 from gpusearch.kernels.visits import visited_sentence
@@ -130,10 +131,16 @@ def settle(problem, search, state, scratch, lane, step, stage, local, first, rep
 
 @shared
 def advance(problem, search, state, scratch, lane):
-    """One step of hill climbing: a proposal that scores higher is taken (Hardmeier et al. 2012, algorithm 1)."""
+    """One step of hill climbing: a proposal that scores higher is taken (Hardmeier et al. 2012, algorithm 1).
+
+    Or no change at all and True, where the proposal needs an answer of the host that is not there.
+    """
     step = state.step[lane]
     stage, operation, local, first, replaced, count = propose(problem, search, state, scratch, lane, step)
+    if stage == WAITING:
+        return True
     conclude(problem, search, state, scratch, lane, stage, operation, local, first, replaced, count)
+    return False
 
 
 @shared

@@ -30,7 +30,7 @@ VISITS = 8
 
 @shared
 def visited_sentence(problem, search, random, unit):
-    """The sentence of a unit, counted within it, that the open step works on; a step of words or visits long ago."""
+    """The sentence of a unit, counted within it, that the step of the open stream works on."""
     sentences = problem.unit[unit, UNIT_SENTENCES]
     if sentences == 1:
         return 0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.kernels.commit import refresh
-from gpusearch.kernels.gibbs import draw_block
+from gpusearch.kernels.gibbs import take_step
 from gpusearch.kernels.records import (
     LIMIT_PAUSE,
     LIMIT_REJECTED,
@@ -32,7 +32,7 @@ from gpusearch.kernels.records import (
     Search,
     State,
 )
-from gpusearch.kernels.step import advance, resting, start_monotone
+from gpusearch.kernels.step import resting, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver, Driver, Lanes
 from gpusearch.search.gibbs import make_gibbs
@@ -125,7 +125,7 @@ class InterpretedDriver:
     def __init__(self, problem: Problem, search: Search, state: State) -> None:
         self.state = state
         self._arguments = tuple(exact(record) for record in (problem, search, state, make_scratch(problem)))
-        self._step = draw_block if search.gibbs else advance
+        self._gibbs = search.gibbs
 
     def start(self, lanes: Lanes) -> None:
         for lane in lanes.tolist():
@@ -138,7 +138,7 @@ class InterpretedDriver:
     def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         for lane in lanes.tolist():
             while not resting(self._arguments[2], lane):
-                self._step(*self._arguments, lane)
+                take_step(self._gibbs, *self._arguments, lane)
         tick()
 
     def close(self) -> None:

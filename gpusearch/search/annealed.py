@@ -15,7 +15,7 @@ from gpusearch.kernels.records import LIMIT_PAUSE, Problem, Search, State
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.search.driver import Driver, Lanes
-from gpusearch.search.gibbs import LARGEST_SCALE, LEAST_SCALE, iteration_steps, make_gibbs
+from gpusearch.search.gibbs import LARGEST_SCALE, LEAST_SCALE, iteration_steps, sampler
 from gpusearch.search.limits import Limits
 
 # Temperatures of the geometric schedule; each gets an equal share of the steps.
@@ -31,16 +31,7 @@ def annealing_scales(config: Config, model: Model) -> NDArray[np.float64]:
 
 def annealed_settings(search: Search, config: Config, model: Model, batch: Batch) -> Search:
     """The settings of a search, made those of an annealed sampler."""
-    settings = config.sample
-    gibbs = make_gibbs(
-        batch.options.longest,
-        annealing_scales(config, model).tolist(),
-        scan=settings.scan,
-        pairs=settings.reorder,
-        window=settings.resegment,
-        most_patterns=settings.resegment_candidates,
-    )
-    return search._replace(gibbs=gibbs)
+    return search._replace(gibbs=sampler(config.sample, batch.options.longest, annealing_scales(config, model)))
 
 
 class BestDriver:

@@ -46,7 +46,6 @@ class AskingDriver(CpuDriver):
         from gpusearch.kernels import asking
 
         self._asking = asking
-        self._run_asking = asking.sample_asking_lanes if search.gibbs else asking.run_asking_lanes
         self._answers = answers
         self._most_answers = most_answers
         self._question = np.full((len(state.unit), 3), -1, np.int64)
@@ -71,7 +70,7 @@ class AskingDriver(CpuDriver):
         self._renumber(lanes)
         tick = paced(tick)
         while len(lanes):
-            self._share(self._run_asking, lanes, self._stop, self._question, tick=tick, shares=SHARES)
+            self._share(self._asking.run_asking_lanes, lanes, self._stop, self._question, tick=tick, shares=SHARES)
             lanes = self._answer(lanes, tick)
             self._forget(lanes)
 

@@ -181,13 +181,14 @@ def _take(queue: deque[tuple[int, int]], free: list[int], state: State, limits: 
     fresh = []
     while free and queue:
         lane, task = free.pop(), queue.popleft()
-        _reset(state, lane, *task)
+        reset_lanes(state, lane, *task)
         limits.set(state, lane, task[0])
         fresh.append(lane)
     return fresh
 
 
-def _reset(state: State, lane: int, unit: int, chain: int) -> None:
+def reset_lanes(state: State, lane: int | NDArray[np.integer], unit: int, chain: int | NDArray[np.integer]) -> None:
+    """Empty one lane or several, for chains of a unit that have not begun."""
     state.unit[lane], state.chain[lane] = unit, chain
     state.step[lane] = state.rejected[lane] = 0
     state.tally[lane] = 0
@@ -234,7 +235,7 @@ def _start_the_rest(finals: Finals, problem: Problem, driver: Driver, start: Sta
     room = len(driver.state.unit)
     for first in range(0, len(tasks), room):
         for lane, (unit, chain) in enumerate(tasks[first : first + room].tolist()):
-            _reset(driver.state, lane, unit, chain)
+            reset_lanes(driver.state, lane, unit, chain)
         lanes = np.arange(len(tasks[first : first + room]))
         start(driver, lanes)
         for lane in lanes.tolist():

@@ -77,11 +77,6 @@ class CpuDriver:
         announce_compilation()
         self.problem, self.search, self.state, self.threads = problem, search, state, threads
         self._kernels = cpu
-        self._run_lanes = cpu.run_lanes
-        if search.gibbs:
-            from gpusearch.kernels.gibbs import sample_lanes
-
-            self._run_lanes = sample_lanes
         self._pool = ThreadPoolExecutor(threads)
         self._scratch = threading.local()
         self._stop = np.zeros(1, np.int64)
@@ -97,7 +92,7 @@ class CpuDriver:
     def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         """Run lanes until each rests: a thread that is done with its lanes takes others of the list."""
         self._stop[0] = 0
-        self._share(self._run_lanes, lanes, self._stop, tick=tick)
+        self._share(self._kernels.run_lanes, lanes, self._stop, tick=tick)
 
     def close(self) -> None:
         """End the threads."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 from math import comb, factorial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.kernels.gibbs_blocks import blocks_of_word
 from gpusearch.kernels.records import (
     GIBBS_BOUNDED,
     GIBBS_NUMBERS,
@@ -21,6 +23,9 @@ from gpusearch.kernels.records import (
     Problem,
 )
 
+if TYPE_CHECKING:  # kernels are tried out on machines that lack what reads configurations
+    from gpusearch.config.sample import SampleConfig
+
 # Scales that kernels can hold.
 LEAST_SCALE, LARGEST_SCALE = 2.0**-8, 2.0**20
 # Words of a new segmentation: in every order up to ORDERED, and at most MOST_WINDOW.
@@ -31,7 +36,7 @@ MOST_PATTERNS = 256
 
 def make_gibbs(
     longest: int,
-    scales: Sequence[float],
+    scales: Sequence[float] | NDArray[np.float64],
     *,
     scan: str = "random",
     pairs: int = 6,
@@ -75,10 +80,21 @@ def make_gibbs(
     return Gibbs(number, temperature, windows, pattern)
 
 
+def sampler(settings: SampleConfig, longest: int, scales: Sequence[float] | NDArray[np.float64]) -> Gibbs:
+    """`make_gibbs` by the `[sample]` group."""
+    return make_gibbs(
+        longest,
+        scales,
+        scan=settings.scan,
+        pairs=settings.reorder,
+        window=settings.resegment,
+        most_patterns=settings.resegment_candidates,
+    )
+
+
 def iteration_steps(problem: Problem, gibbs: Gibbs) -> NDArray[np.int64]:
     """Block draws of an iteration of each unit, int64[U]: as many in random scan as a sequential one takes."""
-    of_word = 2 + gibbs.number[GIBBS_PAIRS] + (gibbs.number[GIBBS_WINDOW] > 1)
-    return np.asarray(problem.unit[:, UNIT_WORDS] * of_word, np.int64)
+    return np.asarray(problem.unit[:, UNIT_WORDS] * blocks_of_word(gibbs), np.int64)
 
 
 def _options(words: int, ordered: bool, most: int) -> int:

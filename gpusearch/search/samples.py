@@ -5,7 +5,6 @@ Letters: ``R`` rounds (samples of a chain), ``C`` chains, ``P`` phrase slots of 
 
 from __future__ import annotations
 
-import json
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
-from gpusearch.io.files import read_bytes, replaced
+from gpusearch.io.json_files import read_json
 from gpusearch.model.weights import SCORE_UNITS, VALUE_UNITS
 from gpusearch.search.sample_options import OptionTable, read_options
 
@@ -187,27 +186,6 @@ def read_samples(folder: str | Path) -> Samples:
     if header.get("version") != VERSION:
         raise InputError("samples of another version", path=folder, found=header.get("version"), expected=VERSION)
     return Samples(folder, header)
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object.
-
-    Raises:
-        InputError: something else.
-    """
-    try:
-        row = json.loads(read_bytes(path))
-    except ValueError as error:
-        raise InputError(f"not JSON ({error})", path=path) from None
-    if not isinstance(row, dict):
-        raise InputError("no JSON object", path=path)
-    return row
-
-
-def write_json(path: Path, row: dict[str, Any]) -> None:
-    """Write a JSON object, keys in their order."""
-    with replaced(path) as stream:
-        stream.write(json.dumps(row, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
 def complete_rounds(path: Path, kind: np.dtype[Any]) -> NDArray[Any]:

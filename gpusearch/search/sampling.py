@@ -19,6 +19,7 @@ import gpusearch
 from gpusearch.config import Config
 from gpusearch.config.sample import SampleConfig
 from gpusearch.errors import InputError
+from gpusearch.io.json_files import read_json, write_json
 from gpusearch.kernels.records import (
     ACCEPTED,
     BELOW_SCORE,
@@ -36,9 +37,10 @@ from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.units import document_identities
+from gpusearch.search.chains import reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
-from gpusearch.search.gibbs import iteration_steps, make_gibbs
+from gpusearch.search.gibbs import iteration_steps, sampler
 from gpusearch.search.run import Status, batches, search_settings
 from gpusearch.search.sample_options import unit_options, write_options
 from gpusearch.search.samples import (
@@ -48,11 +50,9 @@ from gpusearch.search.samples import (
     VERSION,
     RoundWriter,
     Samples,
-    read_json,
     read_samples,
     round_type,
     unit_paths,
-    write_json,
 )
 from gpusearch.search.signature import model_hash
 from gpusearch.search.state import UNLIMITED, lane_bytes
@@ -74,15 +74,7 @@ class Need:
 
 def sampler_settings(config: Config, model: Model, batch: Batch) -> Search:
     """The `[sample]` group as kernels read it."""
-    settings = config.sample
-    gibbs = make_gibbs(
-        batch.options.longest,
-        [settings.scale],
-        scan=settings.scan,
-        pairs=settings.reorder,
-        window=settings.resegment,
-        most_patterns=settings.resegment_candidates,
-    )
+    gibbs = sampler(config.sample, batch.options.longest, [config.sample.scale])
     return search_settings(config, model, batch)._replace(gibbs=gibbs)
 
 
@@ -159,6 +151,9 @@ def _header(
 
 def _open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
     if resume and (folder / HEADER).exists():
+        for kind in (f".{HEADER}.*", ".unit-*"):
+            for left in folder.glob(kind):  # half-written, by a run that was killed
+                left.unlink()
         there = read_json(folder / HEADER)
         for key, value in header.items():
             if there.get(key) != value:
@@ -297,19 +292,14 @@ class _Batch:
 
     def _prepare(self, driver: Driver, unit: int, lanes: NDArray[np.int64], writer: RoundWriter) -> None:
         """Put the chains of a unit where they begin, or where they were after their last round."""
-        state = driver.state
-        state.unit[lanes] = unit
-        state.step[lanes] = state.rejected[lanes] = 0
-        state.tally[lanes] = 0
-        state.option[lanes] = -1
-        state.length[lanes] = 0
+        state, chains = driver.state, np.arange(self.chains)
         state.limit[lanes] = UNLIMITED
         if writer.last is None:
-            state.chain[lanes] = self.superchain
+            reset_lanes(state, lanes, unit, self.superchain)
             driver.start(lanes)
-            state.chain[lanes] = np.arange(self.chains)
+            state.chain[lanes] = chains
             return
-        state.chain[lanes] = np.arange(self.chains)
+        reset_lanes(state, lanes, unit, chains)
         options = writer.last["option"]
         slots = options.shape[1]
         state.option[lanes, :slots] = np.where(options >= 0, options + self._first_option(unit), -1)

@@ -104,6 +104,7 @@ class StepwiseDriver(AskingDriver):
         *,
         most_answers: int = MOST_ANSWERS,
     ) -> None:
+        assert not search.gibbs, "the sampler draws blocks, whose candidates no judge has seen"
         super().__init__(problem, search, state, threads, answers or HostAnswers(()), most_answers=most_answers)
         from gpusearch.kernels import stepwise
 

@@ -21,12 +21,13 @@ from gpusearch.config import (
 )
 from gpusearch.errors import InputError
 from gpusearch.io.files import check_rereadable, read_blocks
+from gpusearch.io.json_files import write_json
 from gpusearch.progress import SILENT, Progress
 from gpusearch.train.ngram_settings import settle
 from gpusearch.train.options import TrainOptions
 from gpusearch.train.reordering import MODELS, model_type
 from gpusearch.train.score import COLUMNS
-from gpusearch.train.stages import Facts, Stages, remove, working_folder, working_place, write_json
+from gpusearch.train.stages import Facts, Stages, remove, working_folder, working_place
 from gpusearch.train.text import settle_text
 from gpusearch.train.work import Work
 

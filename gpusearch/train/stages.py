@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpusearch.errors import InputError
-from gpusearch.io.files import replaced
+from gpusearch.io.json_files import write_json
 from gpusearch.train.measure import measured
 
 logger = logging.getLogger(__name__)
@@ -54,12 +54,6 @@ class Stages:
             remove(self.folder / left)
         facts_of_stage: Facts = self.records[name]["facts"]
         return facts_of_stage
-
-
-def write_json(path: Path, content: Any) -> None:
-    """Write a JSON file that is complete or not there."""
-    with replaced(path) as stream:
-        stream.write((json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode())
 
 
 def stage_table(records: dict[str, Facts]) -> str:

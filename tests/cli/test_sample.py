@@ -31,8 +31,7 @@ def arguments(documents: Path, folder: Path, *more: str) -> list[str]:
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    """All files, but for those that a killed process had not given their names yet."""
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def test_samples_and_decisions(documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
