@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusearch.config import SearchConfig, load_config
+from gpusearch.config import Config, SearchConfig, load_config
 from gpusearch.kernels import judge
 from gpusearch.kernels.gibbs import draw_block
 from gpusearch.kernels.records import GIBBS_BOUNDED, LIMIT_STEPS, UNIT_WORDS, Problem, Search
@@ -25,11 +25,10 @@ from gpusearch.kernels.step import start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.model.model import load_model
 from gpusearch.model.problem import build_problem
-from gpusearch.model.weights import DISTORTION
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.gibbs import iteration_steps, make_gibbs
+from gpusearch.search.run import search_settings
 from gpusearch.search.samples import OPERATORS
-from gpusearch.search.settings import make_search
 from gpusearch.search.state import make_scratch, make_state
 from profiling.results import keep
 from tests.parity_model import newstest_documents, write_newstest
@@ -49,22 +48,16 @@ def main() -> None:
     arguments = parser.parse_args()
     model = load_model(load_config(write_newstest(arguments.work, arguments.parity, 20)))
     documents = newstest_documents(arguments.parity)[: arguments.documents]
-    config = SearchConfig()
-    batch = build_problem(model, documents, search=config)
-    features = model.features
-    search = make_search(
-        config,
-        longest=batch.options.longest,
-        values=features.option_values,
-        distortion_weight=int(features.integer_weights[features.index(DISTORTION)]),
-    )
+    config = Config.model_construct(search=SearchConfig())
+    batch = build_problem(model, documents, search=config.search)
+    search = search_settings(config, model, batch)
     rows = []
     for scale in arguments.scale:
         for scan in ("random", "sequential"):
             name = f"gibbs newstest2012, scale {scale:g}, {scan}"
             gibbs = make_gibbs(batch.options.longest, [scale], scan=scan)
             here = search._replace(gibbs=gibbs)
-            seconds, tally = timed(batch.problem, here, len(features.names), arguments.chains, arguments.iterations)
+            seconds, tally = timed(batch.problem, here, len(model.features.names), arguments.chains, arguments.iterations)
             done = len(batch.problem.unit) * arguments.chains * arguments.iterations
             words = int(batch.problem.unit[:, UNIT_WORDS].sum()) * arguments.chains * arguments.iterations
             print(
@@ -73,7 +66,7 @@ def main() -> None:
             for operator, (stayed, moved) in zip(OPERATORS, tally[: len(OPERATORS), [3, 4]].tolist(), strict=True):
                 print(f"  {operator:12} {100 * moved / max(1, stayed + moved):5.1f} % moved")
             rows += [(f"{name}: iterations of a sentence", done / seconds, "1/CPU s")]
-            share = avoided(batch.problem, here, len(features.names))
+            share = avoided(batch.problem, here, len(model.features.names))
             print(f"  look-ups of the language model that the bound saves: {100 * share:.1f} %", flush=True)
             rows += [(f"{name}: look-ups saved by the bound", 100 * share, "%")]
     if arguments.keep:

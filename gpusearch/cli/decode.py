@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from gpusearch.cli.interrupt import INTERRUPTED
 from gpusearch.cli.options import Overrides, Quiet, check_has_use
 
 if TYPE_CHECKING:
     from gpusearch.decoder import Decoded
 
-INTERRUPTED = 130
 LIST_SIZE = 100
 
 
@@ -98,8 +98,7 @@ def command(
         write_decoded,
     )
     from gpusearch.cli.decoded_lists import write_alignment, write_lists
-    from gpusearch.cli.interrupt import noted_interrupt
-    from gpusearch.cli.progress import terminal_progress
+    from gpusearch.cli.progress import document_status
     from gpusearch.decoder import load
     from gpusearch.errors import InputError
     from gpusearch.io.documents import read_documents
@@ -147,20 +146,7 @@ def command(
     if lattice is not None and decoder.config.search.method != "beam":
         method = decoder.config.search.method
         raise InputError("only the beam has lattices", found=f"--lattice with method {method}", hint="--method beam")
-    with (
-        noted_interrupt() as check_interrupt,
-        terminal_progress() as progress,
-        progress.task("decode", len(corpus.documents), "documents") as task,
-    ):
-        shown = 0
-
-        def status(done: int, text: str) -> None:
-            nonlocal shown
-            check_interrupt()
-            task.advance(done - shown)
-            task.status(text)
-            shown = done
-
+    with document_status("decode", len(corpus.documents)) as status:
         decoded = decoder.decode(
             corpus,
             n_best=nbest,

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+INTERRUPTED = 130
+"""Exit code."""
+
 
 @contextmanager
 def noted_interrupt() -> Iterator[Callable[[], None]]:

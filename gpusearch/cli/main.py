@@ -15,9 +15,8 @@ import typer
 
 import gpusearch
 from gpusearch.cli import bench, convert, decode, doctor, evaluate, mbr, sample, score, train, train_lm, warmup
+from gpusearch.cli.interrupt import INTERRUPTED
 from gpusearch.errors import NO_ROOM, GpusearchError
-
-INTERRUPTED = 130
 
 #: typer carries a copy of click; of its errors one is public, whose base is any misuse of the command line.
 _UsageError: Any = typer.BadParameter.__base__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -19,6 +19,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from gpusearch.cli.interrupt import noted_interrupt
 from gpusearch.progress import Task
 
 
@@ -87,3 +88,23 @@ def terminal_progress() -> Iterator[TerminalProgress]:
         disable=not sys.stderr.isatty(),
     ) as bars:
         yield TerminalProgress(bars)
+
+
+@contextmanager
+def document_status(name: str, documents: int) -> Iterator[Callable[[int, str], None]]:
+    """A bar over documents, told how many are done and a short text. Ctrl-C is answered there, by KeyboardInterrupt."""
+    shown = 0
+    with (
+        noted_interrupt() as check_interrupt,
+        terminal_progress() as progress,
+        progress.task(name, documents, "documents") as task,
+    ):
+
+        def status(done: int, text: str) -> None:
+            nonlocal shown
+            check_interrupt()
+            task.advance(done - shown)
+            task.status(text)
+            shown = done
+
+        yield status

@@ -10,9 +10,8 @@ from typing import Annotated
 
 import typer
 
+from gpusearch.cli.interrupt import INTERRUPTED
 from gpusearch.cli.options import ConfigPath, Overrides, Quiet
-
-INTERRUPTED = 130
 
 
 def command(
@@ -44,8 +43,7 @@ def command(
     They go into a folder (docs/samples.md) that `gpusearch mbr` reads. A run that was broken off, in whatever way, goes
     on with --resume, and comes to the same samples. Diagnostics go to standard error and into the folder.
     """
-    from gpusearch.cli.interrupt import noted_interrupt
-    from gpusearch.cli.progress import terminal_progress
+    from gpusearch.cli.progress import document_status
     from gpusearch.decoder import load
     from gpusearch.io.documents import read_documents
     from gpusearch.search.sample_report import report
@@ -79,21 +77,7 @@ def command(
             print(text, file=sys.stderr)
 
     try:
-        with (
-            noted_interrupt() as check_interrupt,
-            terminal_progress() as progress,
-            progress.task("sample", len(corpus.documents), "documents") as task,
-            timer.measure("sample"),
-        ):
-            shown = 0
-
-            def status(done: int, text: str) -> None:
-                nonlocal shown
-                check_interrupt()
-                task.advance(done - shown)
-                task.status(text)
-                shown = done
-
+        with document_status("sample", len(corpus.documents)) as status, timer.measure("sample"):
             samples = sample_documents(
                 decoder.model,
                 decoder.config,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.io.nbest import NBestEntry, Segment
-from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE
+from gpusearch.kernels.records import SENTENCE_SLOT
 from gpusearch.model.problem import Batch
 from gpusearch.model.weights import DISTORTION, PHRASE_PENALTY, SCORE_UNITS, WORD_PENALTY, Features
 from gpusearch.search.chains import Finals
@@ -58,9 +58,7 @@ def sentence_lists(
 
 def _different(finals: Finals, batch: Batch, unit: int, local: int) -> tuple[NDArray[np.intp], list[NDArray[np.int32]]]:
     """What the chains have made of a sentence of a unit, each once, with the first chain that has it."""
-    problem = batch.problem
-    words = problem.sentence[int(problem.unit[unit, UNIT_FIRST_SENTENCE]) :, SENTENCE_WORDS]
-    slot = int(words[:local].sum()) + local
+    slot = int(batch.problem.sentence[batch.units.sentences(unit)[local], SENTENCE_SLOT])
     length = finals.length[unit][:, local]
     rows = finals.option[unit][:, slot : slot + int(length.max(initial=0))]
     rows = np.where(np.arange(rows.shape[1]) < length[:, None], rows, -1)

@@ -94,6 +94,25 @@ Status = Callable[[int, str], None]
 """Told of the number of documents done and a short text, about ten times a second."""
 
 
+@dataclass
+class _Watch:
+    """Looks at the clock while a search is at work, and tells how far it is."""
+
+    status: Status | None
+    deadline: float | None = None
+
+    def look(self, done: int, text: Callable[[], str]) -> None:
+        """So many documents are done.
+
+        Raises:
+            OutOfTime: the time limit is over.
+        """
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise OutOfTime
+        if self.status is not None:
+            self.status(done, text())
+
+
 def search_documents(
     model: Model,
     config: Config,
@@ -136,7 +155,9 @@ def search_documents(
     if config.search.method == "beam":
         config, wanted = beam_alone(config), Wanted(max(n_best_size, list_size), distinct, lattices)
         n_best_size, of_beam = 0, n_best_size
-    deadline = None if config.search.time_limit is None else time.monotonic() + config.search.time_limit
+    watch = _Watch(status)
+    if config.search.time_limit is not None:
+        watch.deadline = time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     if units is None:
         # A score that is enough is one of the document, as are Docent's draws; no feature crosses a sentence border.
@@ -158,17 +179,17 @@ def search_documents(
         with timer.measure("search") as stage:
             beam = None
             if config.search.initial == "beam":
-                beam = _run_beam(config, model, batch, result, deadline, status, wanted)
+                beam = _run_beam(config, model, batch, result, watch, wanted)
             start = _start(config, batch, given, first, beam)
             # Chains that are saved, or were, have each a translation of their own.
             start_all = keep_chains or config.search.initial == "saved"
             if not result.complete:  # the beam was ended early: chains do not begin
-                deadline = time.monotonic()
-            finals = _run(config, model, batch, start, result, deadline, trace, status, start_all)
+                watch.deadline = time.monotonic()
+            finals = _run(config, model, batch, start, result, watch, trace, start_all)
             stage.add(int(finals.tally.sum()), "proposals")
             if not finals.complete:  # what is left keeps a first translation
-                deadline = time.monotonic()
-        best = _recombine(config, model, batch, finals, result, timer, deadline, status)
+                watch.deadline = time.monotonic()
+        best = _recombine(config, model, batch, finals, result, watch, timer)
         with timer.measure("output"):
             for document in range(last - first):
                 inside = slice(*batch.units.first_sentence[document : document + 2].tolist())
@@ -229,17 +250,11 @@ def _run_beam(
     model: Model,
     batch: Batch,
     result: SearchResult,
-    deadline: float | None,
-    status: Status | None,
+    watch: _Watch,
     wanted: Wanted,
 ) -> BeamOutput:
-    done_before = len(result.documents)
-
     def tick(done: int) -> None:
-        if deadline is not None and time.monotonic() > deadline:
-            raise OutOfTime
-        if status is not None:
-            status(done_before, f"beam: {done} of {len(batch.units.words)} sentences")
+        watch.look(len(result.documents), lambda: f"beam: {done} of {len(batch.units.words)} sentences")
 
     output = run_beam(batch, config.search, search_settings(config, model, batch), tick, wanted)
     result.complete &= output.complete
@@ -253,9 +268,8 @@ def _run(
     batch: Batch,
     start: Start,
     result: SearchResult,
-    deadline: float | None,
+    watch: _Watch,
     trace: bool,
-    status: Status | None,
     start_all: bool,
 ) -> Finals:
     settings = config.search
@@ -263,20 +277,18 @@ def _run(
     limits = make_limits(batch, settings, trace=trace)
     _check_memory(batch, settings.chains, len(limits.looks))
     lanes = batch_lanes(batch, settings, values)
-    done_before = len(result.documents)
     began = time.monotonic()
 
     def tick(finals: Finals, finished: int) -> None:
-        if deadline is not None and time.monotonic() > deadline:
-            raise OutOfTime
-        if status is not None:
+        def text() -> str:
             proposals = int(finals.tally.sum())
-            share = finished / max(1, len(batch.problem.unit) * settings.chains)
             rate = proposals / max(time.monotonic() - began, 1e-9)
             accepted = 100 * finals.tally[:, ACCEPTED].sum() / max(1, proposals)
             best = finals.best_so_far() / SCORE_UNITS
-            text = f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
-            status(done_before + int(share * len(batch.units.first_sentence[:-1])), text)
+            return f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
+
+        share = finished / max(1, len(batch.problem.unit) * settings.chains)
+        watch.look(len(result.documents) + int(share * len(batch.units.first_sentence[:-1])), text)
 
     search = search_settings(config, model, batch)
     if settings.method == "gibbs":
@@ -301,9 +313,8 @@ def _recombine(
     batch: Batch,
     finals: Finals,
     result: SearchResult,
+    watch: _Watch,
     timer: Timer,
-    deadline: float | None,
-    status: Status | None,
 ) -> Derivation:
     """The translation of each sentence of a batch; where the search was ended early, without a further search."""
     search = config.search
@@ -312,13 +323,9 @@ def _recombine(
         best += choose(finals, batch, document, search.recombine).derivation
     if search.recombine != "lattice" or not finals.complete:
         return best
-    done_before = len(result.documents)
 
     def tick(done: int) -> None:
-        if deadline is not None and time.monotonic() > deadline:
-            raise OutOfTime
-        if status is not None:
-            status(done_before, f"recombination: {done} of {len(batch.units.words)} sentences")
+        watch.look(len(result.documents), lambda: f"recombination: {done} of {len(batch.units.words)} sentences")
 
     with timer.measure("recombine"):
         recombined = recombine(batch, search_settings(config, model, batch), finals, search, best, tick)

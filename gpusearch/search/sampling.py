@@ -151,7 +151,7 @@ def _header(
 
 def _open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
     if resume and (folder / HEADER).exists():
-        for kind in (f".{HEADER}.*", ".unit-*"):
+        for kind in (f".{HEADER}.*", ".unit-*", ".diagnostics.json.*"):
             for left in folder.glob(kind):  # half-written, by a run that was killed
                 left.unlink()
         there = read_json(folder / HEADER)

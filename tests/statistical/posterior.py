@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gpusearch.config import SearchConfig
+from gpusearch.config import Config, SearchConfig
 from gpusearch.kernels.gibbs_blocks import block_of_step, put_candidate
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import trim
@@ -30,10 +30,10 @@ from gpusearch.kernels.records import (
 from gpusearch.kernels.target import cpu_driver
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
-from gpusearch.model.weights import DISTORTION, SCORE_UNITS
+from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.gibbs import iteration_steps
-from gpusearch.search.settings import make_search
+from gpusearch.search.run import search_settings
 from gpusearch.search.state import make_scratch, make_state
 from tests.enumeration import derivations
 
@@ -69,15 +69,9 @@ def make_scene(model: Model, sentences: list[list[str]], most: int, units: str =
     """All sentences with one table limit: the largest that leaves each with at most so many derivations."""
     for limit in range(20, 0, -1):
         cut = replace(model, tables=tuple(replace(table, limit=limit) for table in model.tables))
-        config = SearchConfig()
-        batch = build_problem(cut, [sentences], search=config, units=units)
-        features = model.features
-        search = make_search(
-            config,
-            longest=batch.options.longest,
-            values=features.option_values,
-            distortion_weight=int(features.integer_weights[features.index(DISTORTION)]),
-        )
+        config = Config.model_construct(search=SearchConfig())
+        batch = build_problem(cut, [sentences], search=config.search, units=units)
+        search = search_settings(config, cut, batch)
         found = []
         for sentence in range(len(sentences)):
             found.append(list(islice(derivations(batch.problem, search, sentence), most + 1)))
