@@ -51,13 +51,13 @@ def main() -> None:
     config = Config.model_construct(search=SearchConfig())
     batch = build_problem(model, documents, search=config.search)
     search = search_settings(config, model, batch)
-    rows = []
+    rows, values = [], len(model.features.names)
     for scale in arguments.scale:
         for scan in ("random", "sequential"):
             name = f"gibbs newstest2012, scale {scale:g}, {scan}"
             gibbs = make_gibbs(batch.options.longest, [scale], scan=scan)
             here = search._replace(gibbs=gibbs)
-            seconds, tally = timed(batch.problem, here, len(model.features.names), arguments.chains, arguments.iterations)
+            seconds, tally = timed(batch.problem, here, values, arguments.chains, arguments.iterations)
             done = len(batch.problem.unit) * arguments.chains * arguments.iterations
             words = int(batch.problem.unit[:, UNIT_WORDS].sum()) * arguments.chains * arguments.iterations
             print(
@@ -66,7 +66,7 @@ def main() -> None:
             for operator, (stayed, moved) in zip(OPERATORS, tally[: len(OPERATORS), [3, 4]].tolist(), strict=True):
                 print(f"  {operator:12} {100 * moved / max(1, stayed + moved):5.1f} % moved")
             rows += [(f"{name}: iterations of a sentence", done / seconds, "1/CPU s")]
-            share = avoided(batch.problem, here, len(model.features.names))
+            share = avoided(batch.problem, here, values)
             print(f"  look-ups of the language model that the bound saves: {100 * share:.1f} %", flush=True)
             rows += [(f"{name}: look-ups saved by the bound", 100 * share, "%")]
     if arguments.keep:

@@ -139,12 +139,12 @@ class BeamDecoder:
         free: int | None = None,
         graph: bool = False,
     ) -> None:
-        from gpusearch.kernels import beam as kernels  # compiles, or loads what was compiled
+        from gpusearch.kernels import beam, beam_options  # compiles, or loads what was compiled
 
         announce_compilation()
         self.problem, self.search = problem, search
         self.threads = threads or os.cpu_count() or 1
-        self._kernels = kernels
+        self._kernels = beam
         self._sizes = {"stack": config.stack_size, "pops": config.pop_limit}
         self.beam: Beam = make_beam(problem, beam_numbers(config, search, graph=graph))
         self._sizes["window"] = int(self.beam.number[BEAM_WINDOW])
@@ -156,8 +156,8 @@ class BeamDecoder:
                 expected=f"at most {free * SHARE_OF_MEMORY / 2**20:.0f} MiB",
                 hint="make beam.stack_size or beam.pop_limit smaller, or use fewer threads",
             )
-        kernels.view_options(problem, self.beam, 0, len(problem.option_place))
-        kernels.rank_spans(problem, self.beam, 0, len(problem.span) - 1)
+        beam_options.view_options(problem, self.beam, 0, len(problem.option_place))
+        beam_options.rank_spans(problem, self.beam, 0, len(problem.span) - 1)
         self._spaces = threading.local()
 
     def decode(

@@ -318,33 +318,7 @@ def test_conllu_is_written_as_jsonl_and_grouped_by_a_file_of_ids(tmp_path: Path)
     assert lines[1]["segments"][1] == {"seg_id": "s1", "src": "fin", "hyp": "b"}
 
 
-# --- recognition, places ---
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "format"),
-    [
-        ("a", "one line\nanother", "text"),
-        ("a", "", "text"),
-        ("a", "<a> is a word\n", "text"),
-        ("a", "< dataset >\n", "text"),
-        ("a", '{ "curly\n', "text"),
-        ("a", "a\tb\nc\n", "text"),
-        ("a", "the first\tis\ta sentence\n", "text"),
-        ("a.txt", "x\t1\ttabs\n", "text"),
-        ("a.tsv.gz", "x y\t1\tabc\n", "tsv"),
-        ("a", "x\t1\tabc\nx\t2\t\n", "tsv"),
-        ("a", '{"doc_id": "x", "segments": []}\n', "jsonl"),
-        ("a.jsonl.xz", '{"segments": [], "doc_id": "x"}\n', "jsonl"),
-        ("a", CONLLU, "conllu"),
-        ("a.conllu.fr", CONLLU.removeprefix("# newdoc id = d1\n"), "conllu"),
-        ("a.xml", '\ufeff<!-- c -->\n<!DOCTYPE tstset [\n]>\n<tstset setid="a"/>\n', "mteval"),
-        ("a", "<RefSet/>", "mteval"),
-        ("a.xml", "<dataset/>", "wmt-xml"),
-    ],
-)
-def test_format_is_recognised(tmp_path: Path, name: str, text: str, format: str) -> None:
-    assert read_documents(put(tmp_path, name, text)).format == format
+# --- encodings, places ---
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "utf-16-be", "iso-8859-1"])

@@ -9,7 +9,7 @@ import pytest
 
 from gpusearch.config import BeamConfig
 from gpusearch.kernels import beam as kernels
-from gpusearch.kernels import reference
+from gpusearch.kernels import beam_options, reference
 from gpusearch.kernels.beam_records import BEAM_WIDTH, BEAM_WINDOW
 from gpusearch.kernels.records import DISTORTION_LIMIT, SENTENCE_WORDS, Problem, Search
 from gpusearch.kernels.target import exact
@@ -99,9 +99,9 @@ def test_interpreted_and_compiled_are_the_same(pop_limit: int, stack_size: int) 
         result = make_result(problem)
         arguments = [exact(record) for record in (problem, search, beam, work, result)]
         for option in range(len(problem.option_place)):
-            kernels.view_option(arguments[0], arguments[2], option)
+            beam_options.view_option(arguments[0], arguments[2], option)
         for row in range(len(problem.span) - 1):
-            kernels.rank_options(arguments[0], arguments[2], row)
+            beam_options.rank_options(arguments[0], arguments[2], row)
         for one, other in zip(beam, decoder.beam, strict=True):
             np.testing.assert_array_equal(one, other)
         for sentence in np.flatnonzero(problem.sentence[:, SENTENCE_WORDS]).tolist():
