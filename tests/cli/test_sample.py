@@ -30,6 +30,15 @@ def arguments(documents: Path, folder: Path, *more: str) -> list[str]:
     return ["sample", "-c", str(TINY), "--threads", "1", "-o", str(folder), *more, str(documents)]
 
 
+# Interrupts are not ignored, wherever the tests run.
+INTERRUPTIBLE = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from gpusearch.cli.main import main
+main()
+"""
+
+
 def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
@@ -101,11 +110,14 @@ def test_a_run_that_is_killed_goes_on(documents: Path, tmp_path: Path, repetitio
 
 def test_an_interrupt_can_be_gone_on_with(documents: Path, tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    more = ("--chains", "16", "--iterations", "2000000", "--thin", "4000")
-    command = [sys.executable, "-m", "gpusearch.cli", *arguments(documents, folder, *more)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    while process.poll() is None and not list(folder.glob("*.rounds")):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    more = ("--chains", "16", "--iterations", "100000", "--thin", "200")
+    command = [sys.executable, "-c", INTERRUPTIBLE, *arguments(documents, folder, *more)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not list(folder.glob("*.rounds")):
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        try:
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130 and "--resume goes on" in err
