@@ -43,10 +43,10 @@ def scenes(laws_model: Model, parity: Path, full: bool) -> list[Scene]:
 
 
 def grid(scenes: list[Scene], full: bool) -> Iterator[tuple[Scene, float, str]]:
-    """Every sentence at every scale with both scans; in the quick run each sentence once."""
-    cells = [(scale, scan) for scale in SCALES for scan in SCANS]
+    """Every sentence at every scale, scans by turns; in the quick run each sentence once."""
     for number, scene in enumerate(scenes):
-        for scale, scan in cells if full else [cells[number * 5 % len(cells)]]:
+        cells = [(scale, SCANS[(number + turn) % 2]) for turn, scale in enumerate(SCALES)]
+        for scale, scan in cells if full else [cells[number % len(cells)]]:
             yield scene, scale, scan
 
 
