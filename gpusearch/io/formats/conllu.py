@@ -6,7 +6,7 @@ https://universaldependencies.org/format.html
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from gpusearch.errors import InputError
@@ -67,19 +67,29 @@ def _check_tokens(rows: Sequence[str], path: str, first_line: int) -> str:
     """The text of a sentence from its word forms: a blank after each, unless it says ``SpaceAfter=No``."""
     pieces: list[str] = []
     covered = 0  # the last word of the multi-word token that we are in
+    for _, columns, first, last in word_rows(rows, path, first_line):
+        if last <= covered:
+            continue  # a word inside a multi-word token
+        covered = last if last > first else covered
+        pieces.append(columns[1])
+        if "SpaceAfter=No" not in columns[9].split("|"):
+            pieces.append(" ")
+    return "".join(pieces).removesuffix(" ")
+
+
+def word_rows(rows: Sequence[str], path: str, first_line: int) -> Iterator[tuple[int, list[str], int, int]]:
+    """Line number, columns, first and last word of each word and multi-word token; empty nodes are passed over.
+
+    Raises:
+        InputError: a line with another number of columns, or without an id; names file and line.
+    """
     for number, row in enumerate(rows, start=first_line):
         columns = row.split("\t")
         match = _TOKEN_ID.fullmatch(columns[0])
         if len(columns) != COLUMNS or match is None:
             _refuse(row, path, number)
-        if match[2] == "." or (match[2] is None and int(match[1]) <= covered):
-            continue  # an empty node, or a word inside a multi-word token
-        if match[2] == "-":
-            covered = int(match[3])
-        pieces.append(columns[1])
-        if "SpaceAfter=No" not in columns[9].split("|"):
-            pieces.append(" ")
-    return "".join(pieces).removesuffix(" ")
+        if match[2] != ".":
+            yield number, columns, int(match[1]), int(match[3] or match[1])
 
 
 def _refuse(row: str, path: str, number: int) -> NoReturn:
