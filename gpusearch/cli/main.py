@@ -14,7 +14,20 @@ from typing import Annotated, Any
 import typer
 
 import gpusearch
-from gpusearch.cli import bench, convert, decode, doctor, evaluate, mbr, sample, score, train, train_lm, warmup
+from gpusearch.cli import (
+    bench,
+    convert,
+    decode,
+    doctor,
+    evaluate,
+    mbr,
+    sample,
+    score,
+    train,
+    train_lm,
+    train_lsa,
+    warmup,
+)
 from gpusearch.cli.interrupt import INTERRUPTED
 from gpusearch.errors import NO_ROOM, GpusearchError
 
@@ -56,6 +69,7 @@ app.command("sample")(sample.command)
 app.command("score")(score.command)
 app.command("train")(train.command)
 app.command("train-lm")(train_lm.command)
+app.command("train-lsa")(train_lsa.command)
 app.command("warmup")(warmup.command)
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.errors import InputError
 from gpusearch.io.files import replaced
 
 Save = Callable[[str, NDArray[np.generic]], None]
@@ -27,3 +30,16 @@ def array_file(path: Path) -> Iterator[Save]:
                 np.lib.format.write_array(entry, values, allow_pickle=False)
 
         yield save
+
+
+def read_arrays(path: Path, names: Sequence[str], what: str) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz file, by name.
+
+    Raises:
+        InputError: not an npz file, or one that lacks an array or needs pickle; says that `what` was expected.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in names}
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
+        raise InputError(f"not the file that was expected ({error})", path=path, expected=what) from None

@@ -5,7 +5,6 @@ Each option carries a hash of its content, so that samples that were made under 
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.errors import InputError
-from gpusearch.io.arrays import array_file
+from gpusearch.io.arrays import array_file, read_arrays
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
 from gpusearch.model.problem import Batch
 
@@ -86,11 +84,7 @@ def read_options(path: Path, vocabulary: list[str]) -> OptionTable:
     Raises:
         InputError: something else.
     """
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return OptionTable(**{name: arrays[name] for name in ARRAYS}, vocabulary=vocabulary)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
-        raise InputError(f"no options of samples ({error})", path=path) from None
+    return OptionTable(**read_arrays(path, ARRAYS, "options of samples"), vocabulary=vocabulary)
 
 
 def merged(tables: Sequence[OptionTable]) -> tuple[list[NDArray[np.int64]], int]:
