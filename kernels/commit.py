@@ -237,12 +237,24 @@ def _may_reach(problem, state, model, lane, place, node, known):
 
 
 @shared
+def note_spans(problem, state, lane):
+    """The source words of each phrase of a lane, from ``state.option`` and ``state.length``."""
+    unit = state.unit[lane]
+    for local in range(problem.unit[unit, UNIT_SENTENCES]):
+        slots = problem.sentence[problem.unit[unit, UNIT_FIRST_SENTENCE] + local, SENTENCE_SLOT]
+        for slot in range(slots, slots + state.length[lane, local]):
+            option = state.option[lane, slot]
+            state.covers[lane, slot] = packed(start_of(problem, option), stop_of(problem, option))
+
+
+@shared
 def refresh(problem, search, state, scratch, lane):
     """Compute everything that follows from ``state.option`` and ``state.length``, for a whole lane.
 
     The score of a state from nothing: what the sums of a chain must equal at any time.
     """
     unit = state.unit[lane]
+    note_spans(problem, state, lane)
     score = 0
     for column in range(state.feature.shape[1]):
         state.feature[lane, column] = 0
@@ -257,7 +269,6 @@ def refresh(problem, search, state, scratch, lane):
             option = state.option[lane, slots + slot]
             state.place[lane, slots + slot] = place
             state.worth[lane, slots + slot] = problem.option_score[option, OPTION_SCORE]
-            state.covers[lane, slots + slot] = packed(start_of(problem, option), stop_of(problem, option))
             place += problem.option_place[option, OPTION_WORDS]
             score += problem.option_score[option, OPTION_SCORE]
             for value in range(values):

@@ -13,9 +13,8 @@ import numpy as np
 from numba import cuda
 
 from gpusearch.kernels.commit import refresh
-from gpusearch.kernels.docent import decides
 from gpusearch.kernels.records import LIMIT_PAUSE, LIMIT_REJECTED, LIMIT_STEPS, RANDOM, Scratch
-from gpusearch.kernels.step import propose, resting, settle, start_monotone
+from gpusearch.kernels.step import decides, propose, resting, settle, start_monotone
 from gpusearch.kernels.target import cuda_driver, interpreted, shared
 
 
@@ -74,7 +73,7 @@ def run_lanes(problem, search, state, scratch, lanes, steps):
                 stage, operation, local, first, replaced, count = propose(
                     problem, search, state, mine, lane, step + thread
                 )
-                if decides(search.docent, stage):
+                if decides(search, stage):
                     cuda.atomic.min(decisive, 0, thread)
             cuda.syncthreads()
             winner = int(decisive[0])

@@ -14,9 +14,7 @@ from gpusearch.kernels.operations import draw_operation, keep, linearise_block, 
 from gpusearch.kernels.options import cover, put, span_row, start_of, stop_of
 from gpusearch.kernels.philox import next_word, uniform
 from gpusearch.kernels.records import (
-    ACCEPTED,
     CHANGE,
-    EMPTY,
     LINEARISE,
     LINEARISE_BLOCK,
     LONGEST,
@@ -50,19 +48,6 @@ def _above_zero(docent):
 def threshold(docent):
     """A proposal is taken if it changes the score by more than this: Docent's hill climbing takes equal scores, too."""
     return -1
-
-
-def _only_accepted(docent, stage):
-    return stage == ACCEPTED
-
-
-@optional(_only_accepted)
-def decides(docent, stage):
-    """Whether a proposal that comes to this stage is the last one judged against a state.
-
-    In Docent's way a step without a proposal is: it ends the chain.
-    """
-    return stage in (ACCEPTED, EMPTY)
 
 
 @shared

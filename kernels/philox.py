@@ -32,8 +32,8 @@ VISIT_START, VISIT_BEGIN, VISIT_END, VISIT_WORD = range(BUFFER + 6, BUFFER + 10)
 
 # First blocks (fourth counter word) of what is drawn for a step or a chain; nothing else is random: the stream of a
 # proposal, that of a first translation, a chain's first visit, the noise of a Gibbs block's candidates (two share a
-# block of words), and which block that is.
-PROPOSAL, INITIAL, SENTENCE, NOISE, SCAN = 0, 1 << 20, 1 << 21, 1 << 22, 1 << 23
+# block of words), which block that is, and the order of a sweep's groups.
+PROPOSAL, INITIAL, SENTENCE, NOISE, SCAN, SWEEP = 0, 1 << 20, 1 << 21, 1 << 22, 1 << 23, (1 << 23) + 1
 
 
 @shared

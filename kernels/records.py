@@ -186,6 +186,12 @@ class Gibbs(NamedTuple):
     pattern: Array
 
 
+class Sweep(NamedTuple):
+    """Chains look at all neighbours of their translation, group by group (sweep.py)."""
+
+    on: Array  # int64[1]: 1
+
+
 class Search(NamedTuple):
     """What the user chose, as integers."""
 
@@ -204,6 +210,8 @@ class Search(NamedTuple):
     docent: Docent | tuple[()] = ()
     # (): hill climbing
     gibbs: Gibbs | tuple[()] = ()
+    # (): proposals are drawn
+    sweep: Sweep | tuple[()] = ()
 
 
 class State(NamedTuple):

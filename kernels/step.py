@@ -1,7 +1,7 @@
 """One step of a chain: draw, judge, commit; and the chain itself."""
 
 from gpusearch.kernels.commit import commit, refresh
-from gpusearch.kernels.docent import cover_sentence, decides, draw_as_docent, threshold
+from gpusearch.kernels.docent import cover_sentence, draw_as_docent, threshold
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import (
     change,
@@ -39,6 +39,7 @@ from gpusearch.kernels.records import (
     UNIT_SENTENCES,
     WAITING,
 )
+from gpusearch.kernels.sweep import propose_group
 from gpusearch.kernels.target import optional, shared
 from gpusearch.kernels.visits import visited_sentence
 
@@ -96,11 +97,15 @@ def draw_proposal(docent, problem, search, state, scratch, lane):
 
 @shared
 def propose(problem, search, state, scratch, lane, step):
-    """Draw and judge the proposal of a step: (stage it reaches, operation, sentence, first, replaced, count).
+    """The judged proposal of a step: (stage it reaches, operation, sentence, first, replaced, count).
 
     Changes nothing but `scratch`: many steps may be judged at once against one state, and the first proposal that is
     accepted is the one that the serial chain would have come to.
     """
+    return next_proposal(search.sweep, problem, search, state, scratch, lane, step)
+
+
+def _drawn(sweep, problem, search, state, scratch, lane, step):
     operation, local, first, replaced, count = draw(problem, search, state, scratch, lane, step)
     stage = EMPTY
     if first >= 0:
@@ -108,6 +113,31 @@ def propose(problem, search, state, scratch, lane, step):
         least = threshold(search.docent)
         stage, _ = judge(problem, search, state, scratch, lane, sentence, first, replaced, count, least)
     return stage, operation, local, first, replaced, count
+
+
+@optional(_drawn)
+def next_proposal(sweep, problem, search, state, scratch, lane, step):
+    """The proposal of a step: drawn, or with the record `sweep` the best of its group."""
+    return propose_group(sweep, problem, search, state, scratch, lane, step)
+
+
+@shared
+def decides(search, stage):
+    """Whether a proposal that comes to this stage is the last one judged against a state.
+
+    A step without a proposal is where it ends the chain: Docent gives up, a sweep has come to its end.
+    """
+    return stage == ACCEPTED or (stage == EMPTY and (ends_at_nothing(search.docent) or ends_at_nothing(search.sweep)))
+
+
+def _goes_on(record):
+    return False
+
+
+@optional(_goes_on)
+def ends_at_nothing(record):
+    """Whether a step without a proposal ends a chain: where it has this record."""
+    return True
 
 
 @shared
@@ -148,7 +178,7 @@ def conclude(problem, search, state, scratch, lane, stage, operation, local, fir
     """End a step whose proposal has come to `stage`: count it, and commit it where it is accepted."""
     step = state.step[lane]
     state.tally[lane, operation, stage] = state.tally[lane, operation, stage] + 1
-    if decides(search.docent, stage):
+    if decides(search, stage):
         settle(problem, search, state, scratch, lane, step, stage, local, first, replaced, count)
     else:
         state.step[lane] = step + 1

@@ -20,6 +20,7 @@ import numpy as np
 from numba import types
 
 from gpusearch.kernels.records import RANDOM, Docent, Scratch
+from gpusearch.kernels.sweep import sweep as make_sweep
 from gpusearch.search.cuda import resident_threads
 from gpusearch.search.gibbs import make_gibbs
 from gpusearch.search.state import make_state
@@ -67,12 +68,13 @@ def _device_of(capability: tuple[int, int]) -> Iterator[None]:
 
 
 def signatures(
-    *, docent: bool = False, gibbs: bool = False, reordering: int = 0
+    *, docent: bool = False, gibbs: bool = False, sweep: bool = False, reordering: int = 0
 ) -> dict[Callable[..., None], tuple[Any, ...]]:
     """Numba's types of the arguments of every kernel, as `CudaDriver` calls them; for Docent's proposals or ours.
 
     Args:
         gibbs: of the kernel of the Gibbs sampler instead.
+        sweep: of kernels that look at all neighbours.
         reordering: number of lexicalised reordering models; whether there is one makes another kernel.
     """
     from gpusearch.kernels import cuda as kernels
@@ -83,6 +85,8 @@ def signatures(
         search = search._replace(docent=Docent(np.zeros(1, np.int64)))
     if gibbs:
         search = search._replace(gibbs=make_gibbs(3, [1.0]))
+    if sweep:
+        search = search._replace(sweep=make_sweep())
     state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
     row = np.zeros((1, 1), np.int32)
     scratch = Scratch(row, row, row, row, np.zeros(RANDOM, np.int64), *(np.zeros((1, 1), np.int64) for _ in range(2)))
@@ -103,14 +107,14 @@ def _type(record: Any) -> Any:
     return types.Array(numba.from_dtype(record.dtype), record.ndim, "C")
 
 
-def compile_to_ptx(*, docent: bool = False, gibbs: bool = False, reordering: int = 0) -> dict[str, str]:
-    """The PTX of every kernel for sm_90, by its name."""
+def compile_to_ptx(**variant: Any) -> dict[str, str]:
+    """The PTX of every kernel for sm_90, by its name; see `signatures`."""
     from numba import cuda
 
     with _device_of(CAPABILITY):
         return {
             kernel.__name__: cuda.compile_ptx(kernel, signature, cc=CAPABILITY)[0]
-            for kernel, signature in signatures(docent=docent, gibbs=gibbs, reordering=reordering).items()
+            for kernel, signature in signatures(**variant).items()
         }
 
 

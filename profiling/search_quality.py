@@ -63,7 +63,8 @@ def main() -> None:
             better, worse = int((scores > moses + SLACK).sum()), int((scores < moses - SLACK).sum())
             equal = len(moses) - better - worse
             print(f"{seed:4} {steps:6} {seconds:6.1f} {scores.sum():9.2f} {better:5} {equal:6} {worse:6}", flush=True)
-            what = " ".join([f"search, {arguments.model}: {arguments.chains} chains x {steps}, seed {seed}", *arguments.overrides])
+            name = f"search, {arguments.model}: {arguments.chains} chains x {steps}, seed {seed}"
+            what = " ".join([name, *arguments.overrides])
             rows += [(f"{what}, total", f"{scores.sum():.4f}", "nat"), (f"{what}, time", f"{seconds:.2f}", "CPU s")]
     if arguments.keep:
         keep(rows)

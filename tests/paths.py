@@ -33,6 +33,7 @@ from gpusearch.kernels.records import (
     State,
 )
 from gpusearch.kernels.step import resting, start_monotone
+from gpusearch.kernels.sweep import sweep
 from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver, Driver, Lanes
 from gpusearch.search.gibbs import make_gibbs
@@ -67,6 +68,8 @@ class Case:
     """Of the sampler: scores of random problems are hundreds of nats apart."""
     bounded: bool = True
     """Whether the sampler uses bounds."""
+    sweep: bool = False
+    """All neighbours are looked at, instead of random proposals."""
     docent_draws: int = 0
     """Where it is not 0: proposals are Docent's, and a chain is given up after so many draws that come to nothing."""
 
@@ -105,6 +108,8 @@ class Case:
         )
         if self.docent_draws:
             search = search._replace(docent=Docent(np.array([self.docent_draws])))
+        if self.sweep:
+            search = search._replace(sweep=sweep())
         if self.gibbs:
             longest = int(search.number[LONGEST])
             gibbs = make_gibbs(longest, self.scales, scan=self.gibbs, pairs=2, most_patterns=60, bounded=self.bounded)

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gpusearch.config import TextConfig
 from gpusearch.decoder import Decoded
 from gpusearch.errors import InputError
@@ -101,6 +103,8 @@ def _describe(decoded: Decoded, features: Features) -> None:
         strict=True,
     ):
         ours: dict[str, Any] = {"score": found.best.score, "chain_scores": found.chain_scores.tolist()}
+        if found.neighbours.any():
+            ours["neighbours"] = found.neighbours.tolist()
         if found.n_best:
             ours["nbest"] = [
                 _n_best_row(translation, texts, features)
@@ -192,5 +196,12 @@ def report(decoded: Decoded, table: str) -> None:
     best_chains = sum(float(document.chain_scores.max()) for document in decoded.result.documents)
     if table:
         print(table, tally_table(decoded), sep="\n", file=sys.stderr)
+    neighbours = np.concatenate([found.neighbours for found in decoded.result.documents] or [np.zeros(0, np.int64)])
+    if neighbours.any():
+        print(
+            f"local optima: {(neighbours > 0).sum()} of {len(neighbours)} units, "
+            f"none of whose {neighbours.sum():,} neighbours scores higher",
+            file=sys.stderr,
+        )
     print(f"score {decoded.score:.4f}; best chain of each document {best_chains:.4f}", file=sys.stderr)
     print(decoded.signature, file=sys.stderr)

@@ -62,12 +62,21 @@ class SearchConfig(Group):
         description="search: stochastic search by many chains; gibbs: annealed Gibbs sampling, whose steps are draws "
         "of blocks (settings in [sample]); beam: stack decoding, nothing else",
     )
-    policy: Literal["hill-climbing"] = Field("hill-climbing", description="which proposals are accepted")
+    policy: Literal["hill-climbing", "sweep"] = Field(
+        "hill-climbing",
+        description="hill-climbing: random proposals that score higher are accepted; sweep: all neighbours are looked "
+        "at, in random order, until none scores higher",
+    )
     chains: int = Field(64, ge=1, lt=MOST_CHAINS, description="independent chains a document")
     steps: int | None = Field(
         None, ge=0, lt=MOST_STEPS, description="proposals a chain and document; overrides steps_per_word"
     )
-    steps_per_word: float = Field(100.0, ge=0, lt=MOST_STEPS_PER_WORD, description="proposals a chain and source word")
+    steps_per_word: float = Field(
+        100.0,
+        ge=0,
+        lt=MOST_STEPS_PER_WORD,
+        description="proposals a chain and source word; policy = sweep ends by itself",
+    )
     max_rejected: int | None = Field(
         None, ge=1, lt=MOST_STEPS, description="stop a chain after so many rejections in a row"
     )
@@ -90,6 +99,10 @@ class SearchConfig(Group):
         "best-unit",
         description="output: the best derivation over the phrases of all chains of a sentence; each unit from its best "
         "chain; or all from the document's best chain",
+    )
+    final_sweep: bool = Field(
+        False,
+        description="the translation is improved until none of its neighbours scores higher, and that is certified",
     )
     distortion_limit: int = Field(6, ge=-1, description="longest jump in source words; -1: no limit")
     distortion_check: Literal["jump", "moses"] = Field(
@@ -136,6 +149,12 @@ class SearchConfig(Group):
     def _docent_is_a_search(self) -> SearchConfig:
         if self.compat == "docent" and self.method == "gibbs":
             raise ValueError('compat = "docent" draws proposals, which method = "gibbs" does not')
+        return self
+
+    @model_validator(mode="after")
+    def _docent_climbs(self) -> SearchConfig:
+        if self.compat == "docent" and self.policy != "hill-climbing":
+            raise ValueError(f'compat = "docent" is hill climbing; policy = "{self.policy}" is not')
         return self
 
     @model_validator(mode="after")

@@ -6,7 +6,7 @@ its source words, rounded up.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,11 @@ class Limits:
             | (state.score[lanes] >= limit[:, LIMIT_SCORE])
         )
 
+    def without_end(self) -> Limits:
+        """No limits but that chains end by themselves."""
+        unlimited = np.full(len(self.words), UNLIMITED)
+        return replace(self, steps=unlimited, rejected=unlimited, score=unlimited)
+
 
 def make_limits(batch: Batch, config: SearchConfig, *, trace: bool = False) -> Limits:
     """The limits of a configuration for each unit; with `trace` a look at every power of two of the steps."""
@@ -62,13 +67,15 @@ def make_limits(batch: Batch, config: SearchConfig, *, trace: bool = False) -> L
         pairs = zip(words.tolist(), document_words.tolist(), strict=True)
         return np.array([-(-whole * part // (total or 1)) for part, total in pairs], np.int64)  # no int64 on the way
 
+    unlimited = np.full(len(words), UNLIMITED)
     if config.steps is not None:
         steps = shared(config.steps)
         longest = config.steps
     else:
         steps = np.ceil(config.steps_per_word * words).astype(np.int64)
+        if config.policy == "sweep":  # it ends by itself
+            steps = unlimited
         longest = int(np.ceil(config.steps_per_word * document_words.max(initial=0)))
-    unlimited = np.full(len(words), UNLIMITED)
     score = unlimited if config.target_score is None else np.full(len(words), round(config.target_score * SCORE_UNITS))
     looks = (0, *(1 << power for power in range(longest.bit_length()) if 1 << power < longest), longest)
     return Limits(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gpusearch.config import Config
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import ACCEPTED, OPERATIONS, STAGES, Search
+from gpusearch.kernels.sweep import sweep
 from gpusearch.memory import free_bytes
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
@@ -23,6 +24,7 @@ from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
 from gpusearch.search.chains import Finals, OutOfTime, Start, finals_bytes, run_chains
 from gpusearch.search.choose import Derivation, choose, every_chain, n_best
 from gpusearch.search.device import batch_lanes, make_driver
+from gpusearch.search.final_sweep import sweep_to_the_end
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
 from gpusearch.search.lattice import Lattice
 from gpusearch.search.limits import make_limits
@@ -74,6 +76,9 @@ class DocumentResult:
     """Of the beam by itself, where asked for: the search graph of each sentence; None for an empty one."""
     lists: list[list[SentenceTranslation]] = field(default_factory=list)
     """Where asked for: the best derivations of each sentence, among the chains' last ones or of the beam by itself."""
+    neighbours: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    """``[U]``: where `best` is certified to be a local optimum, how many neighbours none of which scores higher each
+    unit has (gpusearch/kernels/layouts.py says which); else 0."""
 
 
 @dataclass
@@ -190,10 +195,15 @@ def search_documents(
             if not finals.complete:  # what is left keeps a first translation
                 watch.deadline = time.monotonic()
         best = _recombine(config, model, batch, finals, result, watch, timer)
+        neighbours = np.zeros(len(batch.problem.unit), np.int64)
+        if config.search.final_sweep and result.complete:
+            with timer.measure("sweep"):
+                best, neighbours = _sweep(config, model, batch, best, result, watch)
         with timer.measure("output"):
             for document in range(last - first):
                 inside = slice(*batch.units.first_sentence[document : document + 2].tolist())
                 found = _describe(config, batch, finals, best[inside], document, n_best_size, distinct, keep_chains)
+                found.neighbours = neighbours[batch.units.document == document]
                 if beam is not None and wanted.n_best:
                     found.lists = beam.described(document, config.search.first_jump)
                     found.sentence_n_best = [best[:of_beam] for best in found.lists] if of_beam else []
@@ -293,6 +303,8 @@ def _run(
     search = search_settings(config, model, batch)
     if settings.method == "gibbs":
         search = annealed_settings(search, config, model, batch)
+    elif settings.policy == "sweep":
+        search = search._replace(sweep=sweep())
     driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models)
     if settings.method == "gibbs":
         driver = BestDriver(driver, batch.problem, search, limits)
@@ -332,6 +344,21 @@ def _recombine(
     result.complete &= recombined.complete
     result.interrupted |= recombined.interrupted
     return recombined.derivation
+
+
+def _sweep(
+    config: Config, model: Model, batch: Batch, best: Derivation, result: SearchResult, watch: _Watch
+) -> tuple[Derivation, NDArray[np.int64]]:
+    """Local optima, and the number of neighbours of each unit."""
+
+    def tick(finals: Finals, finished: int) -> None:
+        watch.look(len(result.documents), lambda: f"final sweep: {finished} of {len(batch.problem.unit)} certified")
+
+    values = len(model.features.names)
+    swept = sweep_to_the_end(batch, search_settings(config, model, batch), config.search, best, values, tick)
+    result.complete &= swept.finals.complete
+    result.interrupted |= swept.finals.interrupted
+    return swept.derivation, swept.neighbours
 
 
 def _check_memory(batch: Batch, chains: int, looks: int) -> None:

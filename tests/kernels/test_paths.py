@@ -53,6 +53,10 @@ GIBBS_CASES = {
     "Gibbs, one word": Case(25, gibbs="sequential", sentences=(1,), chains=1, steps=10),
 }
 CASES |= GIBBS_CASES
+CASES |= {
+    "sweep": Case(31, sweep=True, sentences=(4, 0, 2), reordering=1, chains=1, steps=50, pauses=(1, 20)),
+    "sweep, certified": Case(32, sweep=True, sentences=(3, 1), reordering=1, units="sentence", chains=1, steps=400),
+}
 WIDTHS = (1, 5, 32, 128)
 # Wide blocks are slow in the simulator.
 NARROW = 32

@@ -1,0 +1,87 @@
+"""Sweeps as a policy and as the last step of a search: certificates that hold, and translations that are no worse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpusearch
+from gpusearch.errors import InputError
+from gpusearch.kernels import reference
+from gpusearch.kernels.records import SENTENCE_OPTION
+from gpusearch.kernels.reference_neighbours import neighbours
+from gpusearch.kernels.target import exact
+from gpusearch.model.problem import build_problem
+from gpusearch.search.run import search_settings
+from tests.enumeration import derivations
+from tests.tiny import copy_tiny
+
+DOCUMENTS = [["la maison bleue", "une maison", ""], ["une petite maison bleue"]]
+
+
+@pytest.mark.parametrize("settings", [{"policy": "sweep", "chains": 2}, {"chains": 1, "steps_per_word": 1}])
+def test_certified_translations_have_no_better_neighbour(tmp_path: Path, settings: dict[str, object]) -> None:
+    """One full evaluation for each neighbour, and as many of them as the certificate says."""
+    decoder = gpusearch.load(copy_tiny(tmp_path))
+    decoded = decoder.decode(DOCUMENTS, final_sweep=True, **settings)
+    tokens = [[sentence.split() for sentence in document] for document in DOCUMENTS]
+    for document, found in zip(tokens, decoded.result.documents, strict=True):
+        batch = build_problem(decoder.model, [document], search=decoder.config.search, units="sentence")
+        problem, search = exact(batch.problem), exact(search_settings(decoder.config, decoder.model, batch))
+        certified = iter(found.neighbours.tolist())
+        for number, sentence in enumerate(document):
+            if not sentence:
+                continue
+            phrases = _options(batch, number, found.best.sentences[number])
+            score = reference.full(problem, search, [phrases]).score
+            around = [reference.full(problem, search, [n]).score for n in neighbours(problem, search, number, phrases)]
+            assert max(around) == score
+            assert next(certified) == len(around) - 1
+        assert next(certified, None) is None
+
+
+def test_short_sentences_end_in_their_best_derivation(tmp_path: Path) -> None:
+    """Of sentences whose neighbourhood holds every derivation, by enumeration."""
+    decoder = gpusearch.load(copy_tiny(tmp_path))
+    for sentence in ("maison bleue", "une maison", "la maison bleue"):
+        decoded = decoder.decode([[sentence]], policy="sweep", chains=1)
+        batch = build_problem(decoder.model, [[sentence.split()]], search=decoder.config.search, units="sentence")
+        search = search_settings(decoder.config, decoder.model, batch)
+        best = max(score for score, _ in derivations(batch.problem, search, 0))
+        assert decoded.score == pytest.approx(best / 2**40, abs=1e-4)
+
+
+def test_the_final_sweep_makes_no_translation_worse(tmp_path: Path) -> None:
+    decoder = gpusearch.load(copy_tiny(tmp_path))
+    settings = {"chains": 1, "steps_per_word": 2}
+    before, after = decoder.decode(DOCUMENTS, **settings), decoder.decode(DOCUMENTS, **settings, final_sweep=True)
+    assert after.score >= before.score
+    assert not any(found.neighbours.any() for found in before.result.documents)
+    assert all((found.neighbours > 0).all() for found in after.result.documents)
+    assert "final_sweep:True" in after.signature
+
+
+def test_docent_does_not_sweep(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="hill climbing"):
+        gpusearch.load(copy_tiny(tmp_path), ["search.compat=docent", "search.policy=sweep"])
+
+
+def _options(batch, number, sentence) -> list[int]:  # type: ignore[no-untyped-def]
+    """The options of a sentence that is described by its spans and words."""
+    found = []
+    for phrase in sentence.phrases:
+        same = [
+            option
+            for option in range(len(batch.options))
+            if batch.options.span_of(option) == (phrase.start, phrase.stop)
+            and tuple(batch.options.target(option)) == phrase.words
+            and _sentence_of(batch, option) == number
+        ]
+        found.append(same[0])
+    return found
+
+
+def _sentence_of(batch, option) -> int:  # type: ignore[no-untyped-def]
+    return int(np.searchsorted(batch.problem.sentence[:, SENTENCE_OPTION], option, side="right")) - 1
