@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 
 from gpusearch.kernels.philox import NOISE, philox
-from gpusearch.kernels.records import SCORE_BITS
+from gpusearch.kernels.records import SCORE_BITS, TEMPERATURE_BITS
 from gpusearch.kernels.target import shared
 
 INTERVAL_BITS = 8
@@ -107,6 +107,17 @@ def minus_log_long(table, high, low):
     if high >> 30 != 0:  # all 65 bits of 2 w + 1 do not fit; those that are cut off are below the error
         return minus_log_of_ratio(table, high << 30 | low >> 2, 62)
     return minus_log_of_ratio(table, high << 33 | low << 1 | 1, 65)
+
+
+# Bits of a value that are multiplied by a temperature by themselves, so that no product comes to 2^63.
+LOW_BITS = 26
+
+
+@shared
+def times(temperature, value):
+    """temperature * value, rounded down, for a temperature of 2^-28, at most 2^36, and a value within +-2^52."""
+    low = (value & ((1 << LOW_BITS) - 1)) * temperature >> LOW_BITS
+    return ((value >> LOW_BITS) * temperature + low) >> (TEMPERATURE_BITS - LOW_BITS)
 
 
 # Below this y, in 2^-64, a series gives ln(-ln(1 - y) / y).

@@ -5,7 +5,7 @@ the step is made once more: it draws the same proposal, and comes one word furth
 """
 
 from gpusearch.kernels.records import HOST_FIRST, HOST_LENGTH_BITS, HOST_PLACES, HOST_REACH
-from gpusearch.kernels.target import optional, shared
+from gpusearch.kernels.target import optional, shared, wrapping_product
 
 # Odd, below 2^63. The product may wrap around when compiled: the bits that are kept are the same either way.
 MULTIPLIER = 0x2545F4914F6CDD1D
@@ -41,7 +41,7 @@ def host_reach(host, model):
 @shared
 def first_answer(key, places):
     """The place where the search for a key begins, in [0, places)."""
-    return ((((key * MULTIPLIER) >> 31) & MASK) * places) >> 32
+    return (((wrapping_product(key, MULTIPLIER) >> 31) & MASK) * places) >> 32
 
 
 def _no_answer(host, question, model, state, word, key):

@@ -34,7 +34,7 @@ from gpusearch.kernels.records import (
     WAITING,
 )
 from gpusearch.kernels.reordering import change_of_order
-from gpusearch.kernels.target import shared
+from gpusearch.kernels.target import shared, wrapping_product
 
 # Multiplier of the memo's hash; of its product the bits from 40 on are used.
 MULTIPLIER = 0x1E3779B97F4A7C15
@@ -56,7 +56,7 @@ def recall(problem, scratch, model, state, word):
     if columns == 1:
         return ask(problem, scratch, model, state, word)
     key = state * problem.language.info[model, LM_VOCABULARY] + word
-    column = ((key * MULTIPLIER) >> 40) & (columns - 1)
+    column = (wrapping_product(key, MULTIPLIER) >> 40) & (columns - 1)
     if scratch.memo_key[model, column] == key:
         packed = scratch.memo_value[model, column]
         return packed >> 32, packed & 0x7FFFFFFF

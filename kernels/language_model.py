@@ -20,7 +20,7 @@ from gpusearch.kernels.records import (
     LM_ORDER,
     LM_VOCABULARY,
 )
-from gpusearch.kernels.target import cpu_driver, shared
+from gpusearch.kernels.target import cpu_driver, shared, wrapping_product
 
 # Odd, below 2^63. The product may wrap around when compiled: the bits that are kept are the same either way.
 MULTIPLIER = 0x5851F42D4C957F2D
@@ -38,7 +38,7 @@ SUFFIX, BACKOFF, LONGER_BACKOFFS = range(3)
 @shared
 def first_probe(key, groups):
     """The group where the search for a key begins, in [0, groups), and the key's tag, in [1, 127]."""
-    mixed = key * MULTIPLIER
+    mixed = wrapping_product(key, MULTIPLIER)
     tag = mixed >> 20 & 127
     return ((mixed >> 31 & MASK) * groups) >> 32, tag + (tag == 0)
 
@@ -52,7 +52,7 @@ def used_slots(tags):
 @shared
 def slot_of(lowest):
     """Number of the byte whose bit 0 is the one bit set."""
-    return ((lowest - 1 & ONES) * ONES) >> 56 & 0xFF
+    return wrapping_product(lowest - 1 & ONES, ONES) >> 56 & 0xFF
 
 
 @shared

@@ -27,7 +27,7 @@ from gpusearch.kernels.records import (
     LM_ORDER,
     LM_VOCABULARY,
 )
-from gpusearch.kernels.target import cpu_driver, shared
+from gpusearch.kernels.target import cpu_driver, shared, wrapping_product
 
 MASK63 = 0x7FFFFFFFFFFFFFFF
 
@@ -37,7 +37,7 @@ def first_place(rows, row, first, last, places):
     """Where the search for the words [first, last) of a row begins, in [0, places)."""
     mixed = 0
     for column in range(first, last):
-        mixed = ((mixed ^ (mixed >> 29) ^ rows[row, column]) * MULTIPLIER) & MASK63
+        mixed = wrapping_product(mixed ^ (mixed >> 29) ^ rows[row, column], MULTIPLIER) & MASK63
     return ((mixed >> 31) * places) >> 32
 
 

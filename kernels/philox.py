@@ -6,7 +6,7 @@ the bits that are kept are the same either way.
 """
 
 from gpusearch.kernels.records import AHEAD
-from gpusearch.kernels.target import optional, shared
+from gpusearch.kernels.target import optional, shared, wrapping_product
 
 MASK = 0xFFFFFFFF
 
@@ -15,8 +15,8 @@ MASK = 0xFFFFFFFF
 def philox(counter0, counter1, counter2, counter3, key0, key1):
     """Four random words from a 128-bit counter and a 64-bit key."""
     for _ in range(10):
-        low = counter0 * 0xD2511F53
-        high = counter2 * 0xCD9E8D57
+        low = wrapping_product(counter0, 0xD2511F53)
+        high = wrapping_product(counter2, 0xCD9E8D57)
         counter0, counter2 = ((high >> 32) ^ counter1 ^ key0) & MASK, ((low >> 32) ^ counter3 ^ key1) & MASK
         counter1, counter3 = high & MASK, low & MASK
         key0 = (key0 + 0x9E3779B9) & MASK
@@ -32,8 +32,9 @@ VISIT_START, VISIT_BEGIN, VISIT_END, VISIT_WORD = range(BUFFER + 6, BUFFER + 10)
 
 # First blocks (fourth counter word) of what is drawn for a step or a chain; nothing else is random: the stream of a
 # proposal, that of a first translation, a chain's first visit, the noise of a Gibbs block's candidates (two share a
-# block of words), which block that is, and the order of a sweep's groups.
+# block of words), which block that is, the order of a sweep's groups, and the u that decides on a proposal.
 PROPOSAL, INITIAL, SENTENCE, NOISE, SCAN, SWEEP = 0, 1 << 20, 1 << 21, 1 << 22, 1 << 23, (1 << 23) + 1
+ACCEPTANCE = 1 << 24
 
 
 @shared

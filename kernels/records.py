@@ -145,8 +145,8 @@ STAGES = 5
 # the lane rests, and proposes nothing.
 WAITING, OPEN, RESTING = 5, 6, 7
 # Columns of State.limit.
-LIMIT_STEPS, LIMIT_REJECTED, LIMIT_SCORE, LIMIT_PAUSE = range(4)
-LIMITS = 4
+LIMIT_STEPS, LIMIT_REJECTED, LIMIT_SCORE, LIMIT_PAUSE, LIMIT_TEMPERATURE = range(5)
+LIMITS = 5
 # Rows of Search.survival.
 SWAP_DISTANCE, RESEGMENT_BLOCK, PERMUTE_BLOCK, LINEARISE_BLOCK, MOVE_BLOCK, MOVE_DISTANCE = range(6)
 DECAYS = 6
@@ -192,6 +192,14 @@ class Sweep(NamedTuple):
     on: Array  # int64[1]: 1
 
 
+class Temperature(NamedTuple):
+    """Proposals that make a state worse may be accepted, too (policies.py)."""
+
+    # int64[*]: temperatures in 2^-28 nat, at most 2^36; the steps to the limit, below 2^52, are shared evenly among
+    # them, which are 2048 at most. None: each lane has its own, in State.limit
+    level: Array
+
+
 class Search(NamedTuple):
     """What the user chose, as integers."""
 
@@ -208,10 +216,12 @@ class Search(NamedTuple):
     logarithm: Array
     # (): our own proposals
     docent: Docent | tuple[()] = ()
-    # (): hill climbing
+    # (): proposals are drawn and judged, one a step
     gibbs: Gibbs | tuple[()] = ()
     # (): proposals are drawn
     sweep: Sweep | tuple[()] = ()
+    # (): hill climbing
+    temperature: Temperature | tuple[()] = ()
 
 
 class State(NamedTuple):
@@ -233,7 +243,9 @@ class State(NamedTuple):
     step: Array  # int64[L]: proposals made
     rejected: Array  # int64[L]: consecutive ones rejected
     tally: Array  # int64[L, OPERATIONS, STAGES]: how far the proposals of each operation came
-    limit: Array  # int64[L, LIMITS]: steps; consecutive rejections; score that is enough; step at which to pause
+    # int64[L, LIMITS]: steps; consecutive rejections; score that is enough; step at which to pause; where lanes have
+    # temperatures of their own that, 2^-28 nat
+    limit: Array
 
 
 class Ahead(NamedTuple):

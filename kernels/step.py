@@ -1,7 +1,7 @@
 """One step of a chain: draw, judge, commit; and the chain itself."""
 
 from gpusearch.kernels.commit import commit, refresh
-from gpusearch.kernels.docent import cover_sentence, draw_as_docent, threshold
+from gpusearch.kernels.docent import cover_sentence, draw_as_docent
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import (
     change,
@@ -16,6 +16,7 @@ from gpusearch.kernels.operations import (
     trim,
 )
 from gpusearch.kernels.philox import INITIAL, open_proposal, open_stream
+from gpusearch.kernels.policies import threshold_of_step
 from gpusearch.kernels.records import (
     ACCEPTED,
     CHANGE,
@@ -110,7 +111,7 @@ def _drawn(sweep, problem, search, state, scratch, lane, step):
     stage = EMPTY
     if first >= 0:
         sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
-        least = threshold(search.docent)
+        least = threshold_of_step(search.temperature, problem, search, state, scratch, lane, step)
         stage, _ = judge(problem, search, state, scratch, lane, sentence, first, replaced, count, least)
     return stage, operation, local, first, replaced, count
 
@@ -161,7 +162,7 @@ def settle(problem, search, state, scratch, lane, step, stage, local, first, rep
 
 @shared
 def advance(problem, search, state, scratch, lane):
-    """One step of hill climbing: a proposal that scores higher is taken (Hardmeier et al. 2012, algorithm 1).
+    """One step of a search: a proposal above its threshold is taken (Hardmeier et al. 2012, algorithm 1).
 
     Or no change at all and True, where the proposal needs an answer of the host that is not there.
     """

@@ -9,8 +9,8 @@ that of `step.advance`.
 """
 
 from gpusearch.kernels.asking import put_question
-from gpusearch.kernels.docent import threshold
 from gpusearch.kernels.judge import bound_change, exact_change
+from gpusearch.kernels.policies import threshold_of_step
 from gpusearch.kernels.records import (
     ACCEPTED,
     BELOW_BOUND,
@@ -48,11 +48,13 @@ def propose_row(problem, search, state, scratch, proposals, row, headroom):
     `headroom` is the most that others can add to the change of the score.
     """
     lane = proposals.lane[row]
-    operation, local, first, replaced, count = draw(problem, search, state, scratch, lane, state.step[lane])
-    least = threshold(search.docent)
+    step = state.step[lane]
+    operation, local, first, replaced, count = draw(problem, search, state, scratch, lane, step)
     stage = EMPTY
+    least = 0
     total = 0
     if first >= 0:
+        least = threshold_of_step(search.temperature, problem, search, state, scratch, lane, step)
         sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
         stage, total = bound_change(problem, search, state, scratch, lane, sentence, first, replaced, count)
         if stage == OPEN and total <= least - headroom:

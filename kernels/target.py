@@ -3,7 +3,7 @@
 Rules of a shared function: signed 64-bit integers only (mixing signed and unsigned gives float64), no float, no
 closure, no allocation, records of arrays (``records.py``) as arguments. Interpreted, arrays are wrapped by
 ``exact`` so that arithmetic is that of Python's unbounded integers and a store that does not fit is an error.
-Compiled, integers wrap around: a product must stay below 2^63, or only its low bits be used.
+Compiled, integers wrap around: a product must stay below 2^63, or be a `wrapping_product`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 from gpusearch.kernels.indices import unsigned_indices
 
@@ -37,6 +37,30 @@ def shared(function: Function) -> Function:
 def _is_empty(kind: Any) -> bool:
     """Whether a Numba type is that of ()."""
     return isinstance(kind, numba.types.BaseTuple) and len(kind) == 0
+
+
+def _typed_product(context: Any, left: Any, right: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.mul(*arguments)
+
+    return numba.types.int64(numba.types.int64, numba.types.int64), generate
+
+
+_product: Any = intrinsic(_typed_product)
+
+
+def wrapping_product(left: Any, right: Any) -> Any:
+    """A product that may wrap around: compiled, only its low 64 bits are right, for any use of them.
+
+    Numba promises LLVM that the products of ``*`` do not overflow. What follows from one that does may then be wrong in
+    bits that no overflow could touch.
+    """
+    return left * right
+
+
+overload(wrapping_product, target="generic", strict=False, jit_options=OPTIONS)(
+    lambda left, right: lambda left, right: _product(left, right)
+)
 
 
 def optional(absent: Callable[..., Any]) -> Callable[[Function], Function]:

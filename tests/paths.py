@@ -38,6 +38,7 @@ from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver, Driver, Lanes
 from gpusearch.search.gibbs import make_gibbs
 from gpusearch.search.state import UNLIMITED, lane_hash, make_scratch, make_state
+from gpusearch.search.temperature import temperature_levels
 from tests.random_language import random_language
 from tests.random_problem import PlainSettings, random_problem, random_settings
 
@@ -70,6 +71,8 @@ class Case:
     """Whether the sampler uses bounds."""
     sweep: bool = False
     """All neighbours are looked at, instead of random proposals."""
+    temperatures: tuple[float, ...] = ()
+    """Of annealing, nats: scores of random problems are hundreds apart; none: hill climbing."""
     docent_draws: int = 0
     """Where it is not 0: proposals are Docent's, and a chain is given up after so many draws that come to nothing."""
 
@@ -110,6 +113,8 @@ class Case:
             search = search._replace(docent=Docent(np.array([self.docent_draws])))
         if self.sweep:
             search = search._replace(sweep=sweep())
+        if self.temperatures:
+            search = search._replace(temperature=temperature_levels(self.temperatures))
         if self.gibbs:
             longest = int(search.number[LONGEST])
             gibbs = make_gibbs(longest, self.scales, scan=self.gibbs, pairs=2, most_patterns=60, bounded=self.bounded)

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from gpusearch.config.beam import BeamConfig, LatticeConfig
 from gpusearch.config.group import FilePath, Group
+from gpusearch.config.policies import AnnealingConfig
 
 Share = Annotated[float, Field(ge=0)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
@@ -16,6 +17,8 @@ Decay = Annotated[float, Field(ge=0, lt=1)]
 MOST_CHAINS = 2**31
 MOST_STEPS = 2**63
 MOST_STEPS_PER_WORD = 2.0**32
+# With temperatures that depend on the step; 2^15 words a sentence times the steps a word are no more.
+MOST_TEMPERED_STEPS = 2**52
 LARGEST_SCORE = 2.0**23
 
 
@@ -62,10 +65,11 @@ class SearchConfig(Group):
         description="search: stochastic search by many chains; gibbs: annealed Gibbs sampling, whose steps are draws "
         "of blocks (settings in [sample]); beam: stack decoding, nothing else",
     )
-    policy: Literal["hill-climbing", "sweep"] = Field(
+    policy: Literal["hill-climbing", "annealing", "sweep"] = Field(
         "hill-climbing",
-        description="hill-climbing: random proposals that score higher are accepted; sweep: all neighbours are looked "
-        "at, in random order, until none scores higher",
+        description="hill-climbing: random proposals that score higher are accepted; annealing: also others, at a "
+        "temperature that falls (settings in [search.annealing]); sweep: all neighbours are looked at, in random "
+        "order, until none scores higher",
     )
     chains: int = Field(64, ge=1, lt=MOST_CHAINS, description="independent chains a document")
     steps: int | None = Field(
@@ -135,6 +139,7 @@ class SearchConfig(Group):
         ge=1,
         description="proposals judged at once on a GPU; never changes the result; chosen where not given",
     )
+    annealing: AnnealingConfig = AnnealingConfig()
     lattice: LatticeConfig = LatticeConfig()
     beam: BeamConfig = BeamConfig()
     operations: OperationsConfig = OperationsConfig()
@@ -143,6 +148,12 @@ class SearchConfig(Group):
     def _initial_has_file(self) -> SearchConfig:
         if self.initial in ("file", "saved") and self.initial_file is None:
             raise ValueError(f'initial = "{self.initial}" needs initial_file')
+        return self
+
+    @model_validator(mode="after")
+    def _temperatures_have_their_steps(self) -> SearchConfig:
+        if self.policy != "hill-climbing" and (self.steps or 0) >= MOST_TEMPERED_STEPS:
+            raise ValueError(f'policy = "{self.policy}" shares the steps among its temperatures; take less than 2^52')
         return self
 
     @model_validator(mode="after")

@@ -29,6 +29,7 @@ from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_d
 from gpusearch.search.lattice import Lattice
 from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
+from gpusearch.search.policies import with_policy
 from gpusearch.search.reach import check_reach
 from gpusearch.search.recombine import recombine
 from gpusearch.search.saved import Given
@@ -305,6 +306,8 @@ def _run(
         search = annealed_settings(search, config, model, batch)
     elif settings.policy == "sweep":
         search = search._replace(sweep=sweep())
+    else:
+        search = with_policy(search, settings, model)
     driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models)
     if settings.method == "gibbs":
         driver = BestDriver(driver, batch.problem, search, limits)

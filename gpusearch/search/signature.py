@@ -11,10 +11,13 @@ from gpusearch.config import Config
 from gpusearch.config.search import SearchConfig
 from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.model import Model
+from gpusearch.search.policies import policy_parts
 from gpusearch.search.run import SearchResult
 
 # The device, the number of threads and of lanes held at once never change the result of features that are built in.
-_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file", "operations", "beam", "lattice"}
+_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file"}
+# Groups, which have parts of their own.
+_GROUPS = {"operations", "beam", "lattice", "annealing"}
 # What the beam by itself does not read.
 _CHAINS = {
     "policy",
@@ -66,7 +69,7 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     for name in SearchConfig.model_fields:
         value = getattr(search, name)
         hidden = _CHAINS if alone else {"policy"} if search.method == "gibbs" else set()
-        if name not in _SHAPELESS | hidden and (name in always or value != getattr(defaults, name)):
+        if name not in _SHAPELESS | _GROUPS | hidden and (name in always or value != getattr(defaults, name)):
             parts.append(f"{name}:{value}")
     if alone or search.initial == "beam":
         beam = search.beam.model_dump(exclude={"lattice_width"})
@@ -80,6 +83,8 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
         parts.append(f"temperature:{first:.4g}..{last:.4g}nat")
         shaping = ("scan", "reorder", "resegment", "resegment_candidates")
         parts += [f"sample.{name}:{getattr(config.sample, name)}" for name in shaping]
+    if search.method == "search":
+        parts += policy_parts(search, model)
     if search.option_draw == "score" and not alone:
         parts.append(f"option_temperature:{model.temperature(search.option_temperature):.4g}nat")
     operations = search.operations.model_dump()

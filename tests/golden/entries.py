@@ -22,6 +22,8 @@ CASES = {
     "pauses": Case(104, orders=(3,), sentences=(15, 15), chains=4, steps=1000, pauses=(1, 31, 32, 33, 500)),
     "Gibbs": Case(105, orders=(3, 2), weights=(1 << 19, -(1 << 17)), sentences=(12, 7, 0, 1), chains=4, steps=3000,
                   gibbs="random", scales=(2**-8, 2**-6), pauses=(1, 31)),
+    "annealing": Case(106, orders=(4,), sentences=(9, 14, 3, 1, 20), chains=8, steps=3000,
+                      temperatures=(256.0, 64.0, 16.0, 4.0, 0.0)),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusearch.kernels.fixed import gumbel, logarithm_table, minus_log, minus_log_long, noise
+from gpusearch.kernels.fixed import gumbel, logarithm_table, minus_log, minus_log_long, noise, times
 from gpusearch.kernels.philox import philox
 from gpusearch.kernels.target import cpu_driver, exact
 
@@ -35,6 +35,11 @@ def compiled(table, words, result):
         result[row, 3] = noise(table, high, low, row, row, row)
 
 
+@cpu_driver
+def compiled_times(pair, result):
+    result[0] = times(pair[0], pair[1])
+
+
 def run(words: np.ndarray) -> np.ndarray:
     result = np.zeros((len(words), 4), np.int64)
     compiled(logarithm_table(), words, result)
@@ -44,6 +49,16 @@ def run(words: np.ndarray) -> np.ndarray:
 def exact_minus_log(word: int, bits: int) -> Decimal:
     """-ln((word + 1/2) / 2^bits) in units of 2^-40."""
     return -CONTEXT.ln(Decimal(2 * word + 1) / Decimal(1 << (bits + 1))) * UNIT
+
+
+@given(st.integers(0, 2**36), st.integers(-(2**52), 2**52))
+def test_products_with_temperatures_are_rounded_down(temperature: int, value: int) -> None:
+    """And compiled they do not overflow."""
+    expected = temperature * value >> 28
+    assert times(temperature, value) == expected
+    found = np.zeros(1, np.int64)
+    compiled_times(np.array([temperature, value]), found)
+    assert found.tolist() == [expected]
 
 
 @given(WORDS)

@@ -57,6 +57,15 @@ CASES |= {
     "sweep": Case(31, sweep=True, sentences=(4, 0, 2), reordering=1, chains=1, steps=50, pauses=(1, 20)),
     "sweep, certified": Case(32, sweep=True, sentences=(3, 1), reordering=1, units="sentence", chains=1, steps=400),
 }
+CASES |= {
+    "annealing": Case(31, temperatures=(300.0, 100.0, 30.0, 10.0, 3.0, 0.0), chains=3, steps=70),
+    "annealing, pauses and limits": Case(
+        32, temperatures=(200.0, 50.0, 200.0), units="sentence", max_rejected=9, pauses=(1, 22, 24), steps=66
+    ),
+    "annealing, two models": Case(
+        33, orders=(5, 2), weights=(1 << 19, -(1 << 18)), temperatures=(100.0, 1.0), steps=60
+    ),
+}
 WIDTHS = (1, 5, 32, 128)
 # Wide blocks are slow in the simulator.
 NARROW = 32
@@ -108,6 +117,22 @@ def test_samplers_on_many_problems(repetitions: Repetitions) -> None:
         assert final_hashes(case, cpu(1)) == expected, case
         assert final_hashes(replace(case, bounded=False), cpu(1)) == expected, case
         assert final_hashes(case, cpu(1), alone=True) == expected, case
+
+
+def test_annealing_on_many_problems(repetitions: Repetitions) -> None:
+    """Interpreted and compiled, each unit by itself; where it is hot, much is accepted that lowers the score."""
+    for seed in range(repetitions(200)):
+        hot = (1e9, 200.0, 20.0)[seed % 3]
+        case = replace(Case.random(seed), reordering=0, temperatures=(hot, hot / 10, 0.0)[: 1 + seed % 4])
+        expected = reference(case)
+        assert final_hashes(case, cpu(1)) == expected, case
+        assert final_hashes(case, cpu(1), alone=True) == expected, case
+
+
+def test_annealing_at_temperature_0_is_hill_climbing() -> None:
+    for seed in range(30):
+        case = replace(Case.random(seed), reordering=0)
+        assert final_hashes(replace(case, temperatures=(0.0,)), cpu(1)) == final_hashes(case, cpu(1)), case
 
 
 def test_chains_and_units_differ() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from gpusearch.kernels.fixed import logarithm_table, minus_log_long
 from gpusearch.kernels.philox import (
     CHAIN,
     INITIAL,
@@ -27,7 +28,7 @@ from gpusearch.kernels.philox import (
     uniform,
 )
 from gpusearch.kernels.records import LONGEST_DRAW, RANDOM
-from gpusearch.kernels.target import OPTIONS, exact
+from gpusearch.kernels.target import OPTIONS, cpu_driver, exact
 from tests.known_answers import PHILOX, philox_on_cuda
 
 WORDS = st.integers(0, 2**32 - 1)
@@ -156,3 +157,20 @@ def _p_value(observed: Counter[int], expected: np.ndarray, draws: int, *, first:
     kept = expected > 0
     assert counts[~kept].sum() == 0
     return 1.0 if kept.sum() == 1 else float(chisquare(counts[kept], expected[kept] * draws).pvalue)
+
+
+@cpu_driver
+def logarithms_of_words(table, counters, result):
+    for row in range(counters.shape[0]):
+        high, low, _, _ = philox(counters[row, 0], 0, counters[row, 1], PROPOSAL, counters[row, 2], counters[row, 3])
+        result[row] = minus_log_long(table, high, low)
+
+
+def test_compiled_words_are_right_wherever_they_go() -> None:
+    """Products that overflow must not let the compiler conclude anything about their words."""
+    counters = np.random.default_rng(1).integers(0, 1 << 32, (1000, 4))
+    result = np.zeros(len(counters), np.int64)
+    logarithms_of_words(logarithm_table(), counters, result)
+    for (step, chain, low, high), found in zip(counters.tolist(), result.tolist(), strict=True):
+        words = philox(step, 0, chain, PROPOSAL, low, high)
+        assert found == minus_log_long(exact(logarithm_table()), *words[:2])
