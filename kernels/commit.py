@@ -53,7 +53,7 @@ def commit(problem, search, state, scratch, lane, local, sentence, first, replac
     for model in range(problem.language.info.shape[0]):
         _forget_words(problem, state, model, lane, sentence, first, replaced)
     _shift_words(problem, state, lane, sentence, first + replaced, more_words)
-    _shift_slots(state, lane, slots + first + replaced, slots + state.length[lane, local], count - replaced, more_words)
+    shift_slots(state, lane, slots + first + replaced, slots + state.length[lane, local], count - replaced, more_words)
     state.length[lane, local] = state.length[lane, local] + count - replaced
     for k in range(count):
         option = scratch.option[k]
@@ -119,7 +119,7 @@ def _move_slot(state, lane, source, target, more_words):
 
 
 @shared
-def _shift_slots(state, lane, start, stop, by, more_words):
+def shift_slots(state, lane, start, stop, by, more_words):
     """Move the slots start .. stop (the sentence's end) by some slots."""
     if by > 0:
         for slot in range(stop, start - 1, -1):

@@ -188,7 +188,8 @@ def conclude(problem, search, state, scratch, lane, stage, operation, local, fir
 
 @shared
 def start_monotone(problem, search, state, scratch, lane):
-    """A random translation in source order, every sentence covered from left to right (sec. 2.4)."""
+    """A random translation in source order, every sentence covered from left to right (sec. 2.4); another one for each
+    step at which a chain begins anew."""
     draw_monotone(problem, search, state, scratch, lane)
     refresh(problem, search, state, scratch, lane)
 
@@ -201,7 +202,7 @@ def draw_monotone(problem, search, state, scratch, lane):
         scratch.random,
         problem.unit[unit, UNIT_KEY_LOW],
         problem.unit[unit, UNIT_KEY_HIGH],
-        0,
+        state.step[lane] + 0,
         state.chain[lane],
         INITIAL,
     )

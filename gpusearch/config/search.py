@@ -84,6 +84,19 @@ class SearchConfig(Group):
     max_rejected: int | None = Field(
         None, ge=1, lt=MOST_STEPS, description="stop a chain after so many rejections in a row"
     )
+    restarts: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="how often a chain that max_rejected or its sweep has ended begins anew; it keeps its best",
+    )
+    perturbation: int = Field(
+        0,
+        ge=0,
+        le=1_000_000,
+        description="it does so from its best translation, after so many proposals that are taken whatever they score; "
+        "0: from a random translation",
+    )
     target_score: float | None = Field(
         None, gt=-LARGEST_SCORE, lt=LARGEST_SCORE, description="stop a chain that reaches this score (natural log)"
     )
@@ -160,6 +173,12 @@ class SearchConfig(Group):
     def _docent_is_a_search(self) -> SearchConfig:
         if self.compat == "docent" and self.method == "gibbs":
             raise ValueError('compat = "docent" draws proposals, which method = "gibbs" does not')
+        return self
+
+    @model_validator(mode="after")
+    def _restarts_have_an_end_before_them(self) -> SearchConfig:
+        if self.restarts and self.policy != "sweep" and self.max_rejected is None:
+            raise ValueError("restarts begin where max_rejected ends a chain; give it a value")
         return self
 
     @model_validator(mode="after")

@@ -14,6 +14,7 @@ from gpusearch.config import Config
 from gpusearch.kernels.records import LIMIT_PAUSE, Problem, Search, State
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
+from gpusearch.search.best import BestStates
 from gpusearch.search.driver import Driver, Lanes
 from gpusearch.search.gibbs import LARGEST_SCALE, LEAST_SCALE, iteration_steps, sampler
 from gpusearch.search.limits import Limits
@@ -49,19 +50,17 @@ class BestDriver:
         self._iteration = iteration_steps(problem, search.gibbs)
         self.state: State = driver.state
         self.name = driver.name
-        self._score = np.zeros(len(self.state.unit), np.int64)
-        self._option = self.state.option.copy()
-        self._length = self.state.length.copy()
+        self._best = BestStates(self.state)
 
     def start(self, lanes: Lanes) -> None:
         """Put random monotone translations into lanes."""
         self._driver.start(lanes)
-        self._keep(lanes)
+        self._best.keep(lanes)
 
     def refresh(self, lanes: Lanes) -> None:
         """Recompute scores and LM states of lanes from their phrases."""
         self._driver.refresh(lanes)
-        self._keep(lanes)
+        self._best.keep(lanes)
 
     def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         """Run lanes until each rests; what `tick` raises leaves each in its best state so far."""
@@ -76,13 +75,13 @@ class BestDriver:
                 self._driver.run(active, tick)
                 # Not where something else made them pause: what is kept must not depend on that.
                 looked = (state.step[active] % step == 0) | self._limits.over(state, active)
-                self._keep(active[looked & (state.score[active] > self._score[active])])
+                self._best.keep_better(active[looked])
         except BaseException:
-            self._put_back(lanes)
+            self._best.put_back(self._driver, lanes)
             raise
         finally:
             state.limit[lanes, LIMIT_PAUSE] = goal
-        self._put_back(lanes[self._limits.over(state, lanes)])
+        self._best.put_back(self._driver, lanes[self._limits.over(state, lanes)])
 
     def close(self) -> None:
         """Give the device back."""
@@ -90,15 +89,3 @@ class BestDriver:
 
     def _active(self, lanes: Lanes, goal: NDArray[np.int64]) -> NDArray[np.bool_]:
         return ~self._limits.over(self.state, lanes) & (self.state.step[lanes] < goal)
-
-    def _keep(self, lanes: Lanes) -> None:
-        self._score[lanes] = self.state.score[lanes]
-        self._option[lanes] = self.state.option[lanes]
-        self._length[lanes] = self.state.length[lanes]
-
-    def _put_back(self, lanes: Lanes) -> None:
-        worse = lanes[self.state.score[lanes] < self._score[lanes]]
-        if len(worse):
-            self.state.option[worse] = self._option[worse]
-            self.state.length[worse] = self._length[worse]
-            self._driver.refresh(worse)

@@ -32,6 +32,7 @@ from gpusearch.search.lists import sentence_lists
 from gpusearch.search.policies import with_policy
 from gpusearch.search.reach import check_reach
 from gpusearch.search.recombine import recombine
+from gpusearch.search.restarts import RestartingDriver
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
 from gpusearch.search.translation import SentenceTranslation, describe
@@ -311,6 +312,8 @@ def _run(
     driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models)
     if settings.method == "gibbs":
         driver = BestDriver(driver, batch.problem, search, limits)
+    elif settings.restarts:
+        driver = RestartingDriver(driver, batch.problem, search, limits, settings.restarts, settings.perturbation)
     try:
         finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
     finally:
