@@ -9,13 +9,15 @@ from typing import Any
 
 from gpusearch.config import Config, load_config, with_search
 from gpusearch.errors import InputError
+from gpusearch.features.load import with_features
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.model.model import Model, load_model
 from gpusearch.prepared import Prepared, prepare
-from gpusearch.search.run import SearchResult, Status, Translation, search_documents
+from gpusearch.search.run import SearchResult, Status, search_documents
 from gpusearch.search.saved import Given, given_from_trace
 from gpusearch.search.saved import load as load_saved
 from gpusearch.search.signature import signature
+from gpusearch.search.translation import Translation
 from gpusearch.text import make_processor
 from gpusearch.timing import Timer
 
@@ -61,7 +63,7 @@ class Decoder:
         with self.timer.measure("load"):
             self.source = make_processor(config.text, "source")
             self.target = make_processor(config.text, "target")
-            self.model: Model = load_model(config)
+            self.model: Model = with_features(load_model(config), config)
 
     def prepare(self, corpus: Corpus) -> Prepared:
         """Source tokens, and the translations that the input gives or forbids.

@@ -1,5 +1,6 @@
 """Writing an accepted proposal into the state, and computing a state from nothing."""
 
+from gpusearch.kernels.document import commit_document, document_values, refresh_document
 from gpusearch.kernels.host import LENGTH, host_reach, on_host
 from gpusearch.kernels.judge import change_of_jumps, jump, lm_state_before, recall
 from gpusearch.kernels.language_model import lookup_bound, state_length
@@ -35,6 +36,9 @@ def commit(problem, search, state, scratch, lane, local, sentence, first, replac
     state.feature[lane, values] = state.feature[lane, values] - (jumps << 20)
     change_of_score += count_order(
         problem.reordering, problem, search, state, lane, sentence, first, first + replaced + 1, -1
+    )
+    change_of_score += commit_document(
+        problem.document, problem, search, state, scratch, lane, sentence, first, replaced, count
     )
     more_words = 0
     for k in range(replaced):
@@ -75,6 +79,12 @@ def commit(problem, search, state, scratch, lane, local, sentence, first, replac
 
 
 @shared
+def column_of(problem, state, model):
+    """The place of a language model's value among the features."""
+    return state.feature.shape[1] - document_values(problem.document) - problem.language.info.shape[0] + model
+
+
+@shared
 def _forget_words(problem, state, model, lane, sentence, first, replaced):
     """Take the LM values of the words that go out of the sums (the score follows in `_rescore`)."""
     slots = problem.sentence[sentence, SENTENCE_SLOT]
@@ -82,7 +92,7 @@ def _forget_words(problem, state, model, lane, sentence, first, replaced):
     total = 0
     for place in range(state.place[lane, slots + first], state.place[lane, slots + first + replaced]):
         total += state.lm_value[lane, model, places + place]
-    column = state.feature.shape[1] - problem.language.info.shape[0] + model
+    column = column_of(problem, state, model)
     state.feature[lane, column] = state.feature[lane, column] - total
     state.score[lane] = state.score[lane] - problem.language.info[model, LM_WEIGHT] * total
 
@@ -141,7 +151,7 @@ def _rescore(problem, state, scratch, model, lane, sentence, first, count):
     weight = language.info[model, LM_WEIGHT]
     slots = problem.sentence[sentence, SENTENCE_SLOT]
     places = problem.sentence[sentence, SENTENCE_PLACE]
-    column = state.feature.shape[1] - language.info.shape[0] + model
+    column = column_of(problem, state, model)
     place = state.place[lane, slots + first]
     node = lm_state_before(problem, state, model, lane, sentence, place)
     total = 0
@@ -286,4 +296,5 @@ def refresh(problem, search, state, scratch, lane):
                 change, _ = _rescore(problem, state, scratch, model, lane, sentence, 0, phrases + 1)
                 score += change
             _renew_slack(problem, state, lane, sentence, 0, phrases)
+    score += refresh_document(problem.document, problem, search, state, scratch, lane)
     state.score[lane] = score

@@ -13,6 +13,7 @@ import numpy as np
 from numba import cuda
 
 from gpusearch.kernels.commit import refresh
+from gpusearch.kernels.document import changed_of_thread
 from gpusearch.kernels.records import LIMIT_PAUSE, LIMIT_REJECTED, LIMIT_STEPS, RANDOM, Scratch
 from gpusearch.kernels.step import decides, propose, resting, settle, start_monotone
 from gpusearch.kernels.target import cuda_driver, interpreted, shared
@@ -31,6 +32,7 @@ def of_thread(scratch, row, random):
         scratch.memo_value,
         scratch.question,
         scratch.ahead,
+        changed_of_thread(scratch.changed, row),
     )
 
 

@@ -6,6 +6,7 @@ trades its bound for its exact value. As soon as the total falls to the threshol
 et al. 2012, section 2.3, taken from phrases down to words).
 """
 
+from gpusearch.kernels.document import bound_of_document, gap_of_document
 from gpusearch.kernels.host import known_answer, on_host
 from gpusearch.kernels.language_model import lookup
 from gpusearch.kernels.operations import covered, phrase
@@ -155,6 +156,9 @@ def bound_change(problem, search, state, scratch, lane, sentence, first, replace
             if origin != kept:
                 total += state.slack[lane, slots - first + origin]
         kept = origin + 1 if origin >= 0 else -1
+    total += bound_of_document(
+        problem.document, problem, search, state, scratch, lane, sentence, first, replaced, count
+    )
     return OPEN, total + state.slack[lane, slots + replaced]
 
 
@@ -172,6 +176,9 @@ def exact_change(problem, search, state, scratch, lane, sentence, first, replace
             return WAITING, 0
         if total <= threshold:
             return BELOW_SCORE, 0
+    total += gap_of_document(problem.document, problem, search, state, scratch, lane, sentence, first, replaced, count)
+    if total <= threshold:
+        return BELOW_SCORE, 0
     if search.number[MOSES_CHECK] and not within_reach(
         problem, search, state, scratch, lane, sentence, first, replaced, count
     ):

@@ -82,6 +82,46 @@ class Reordering(NamedTuple):
     column: Array
 
 
+# Indices of Document.number.
+DOCUMENT_VALUES, DOCUMENT_COUNTS, DOCUMENT_SUMS, DOCUMENT_MOST = range(4)
+DOCUMENT_NUMBERS = 4
+# Columns of State.sum: of each table of counts the items there are, and how many different ones; then features' own.
+TOKENS, TYPES = range(2)
+TABLE_SUMS = 2
+
+
+class Active(NamedTuple):
+    """A feature of the document that takes part, and those behind it. Each has one value."""
+
+    feature: Any  # its own record, by whose type its functions are found (document.py)
+    weight: Array  # int64[1]: 2^-20
+    rest: Active | tuple[()]  # the next features
+
+
+class Document(NamedTuple):
+    """Features that look at whole sentences or documents, and the counts that they share. ``T`` tables of counts.
+
+    A table counts items, such as words, of the phrases of a lane; its items are numbered from 0 in each unit.
+    """
+
+    features: Active | tuple[()]
+    # int64[DOCUMENT_NUMBERS]: features; columns of State.count and of State.sum; most items that a proposal changes
+    number: Array
+    first: Array  # int64[T, O + 1]: the items of an option
+    item: Array  # int32[*]
+    table: Array  # int64[T, 2]: first column of a table in State.count, and its columns
+
+
+class Change(NamedTuple):
+    """A proposal to a sentence, as features of the document see it; its phrases stand in the work space."""
+
+    local: Any  # the sentence, counted within the unit
+    sentence: Any  # counted within the problem
+    first: Any  # slots that give way: the first, and how many
+    replaced: Any
+    count: Any  # phrases put in
+
+
 # Columns of Problem.unit, .sentence, .option_place, .option_score.
 UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = range(7)
 UNIT_COLUMNS = 7
@@ -129,6 +169,8 @@ class Problem(NamedTuple):
     host: Host | tuple[()] = ()
     # (): no lexicalised reordering
     reordering: Reordering | tuple[()] = ()
+    # (): no features but those of the models
+    document: Document | tuple[()] = ()
 
 
 # Indices of Search.number.
@@ -238,7 +280,7 @@ class State(NamedTuple):
     covers: Array  # int32[L, P]: source words of the phrase: the first | behind the last << 16
     worth: Array  # int64[L, P]: weighted score of the phrase: option_score, and the LM values of its words
     slack: Array  # int64[L, P]: what the words from this slot on would gain at best if all words before were unknown
-    feature: Array  # int64[L, K]: values of the whole unit: K' of the options, distortion, reordering, each LM
+    feature: Array  # int64[L, K]: values of the unit: K' of the options, distortion, reordering, each LM, document
     score: Array  # int64[L]
     step: Array  # int64[L]: proposals made
     rejected: Array  # int64[L]: consecutive ones rejected
@@ -246,6 +288,8 @@ class State(NamedTuple):
     # int64[L, LIMITS]: steps; consecutive rejections; score that is enough; step at which to pause; where lanes have
     # temperatures of their own that, 2^-28 nat
     limit: Array
+    count: Array  # int32[L, *]: counts of the tables of `Document`, then what features of the document keep
+    sum: Array  # int64[L, *]: TOKENS and TYPES of each table, then what features of the document keep
 
 
 class Ahead(NamedTuple):
@@ -253,6 +297,15 @@ class Ahead(NamedTuple):
 
     of: Array  # int64[4]: step // AHEAD, chain and key that the words belong to
     word: Array  # int64[8, AHEAD]
+
+
+class Changed(NamedTuple):
+    """By how much a proposal changes the counts of each table; different items, some perhaps by 0."""
+
+    many: Array  # int64[T]: items listed
+    item: Array  # int32[T, DOCUMENT_MOST]
+    by: Array  # int32[T, DOCUMENT_MOST]
+    turn: Array  # int32[T, DOCUMENT_MOST]: 1 where an item begins to occur, -1 where it no longer does, else 0
 
 
 class Scratch(NamedTuple):
@@ -269,6 +322,8 @@ class Scratch(NamedTuple):
     question: Array = ()
     # (): random words are made when they are asked for
     ahead: Ahead | tuple[()] = ()
+    # (): no features of the document
+    changed: Changed | tuple[()] = ()
 
 
 # Words of a random stream (philox.py), and steps whose words are made together.

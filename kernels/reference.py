@@ -40,6 +40,7 @@ from gpusearch.kernels.records import (
     Search,
     State,
 )
+from gpusearch.kernels.target import by_type
 
 Phrases = Sequence[int]
 
@@ -194,8 +195,25 @@ def lm_bounds(problem: Problem, model: int, words: Sequence[int]) -> list[int]:
     return values
 
 
+@by_type
+def document_value(feature: object, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
+    """Value of a feature of the document, 2^-20 nat; each has a version of its own (reference_features.py)."""
+    raise NotImplementedError
+
+
+def document_features(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> list[tuple[int, int]]:
+    """Value and weight of each feature of the document."""
+    found = []
+    active = problem.document.features if problem.document else ()
+    while active:
+        found.append((document_value(active.feature, problem, search, sentences), int(active.weight[0])))
+        active = active.rest
+    return found
+
+
 def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Value:
-    """Score and feature values of a translation from nothing (K' of the options, distortion, reordering, each LM).
+    """Score and feature values of a translation from nothing (K' of the options, distortion, reordering, each LM, those
+    of the document).
 
     An empty sentence is worth nothing.
     """
@@ -223,24 +241,30 @@ def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Valu
             total = sum(lm_values(problem, model, target_words(problem, model, phrases)))
             features[distortion + 1 + orders + model] += total
             score += int(problem.language.info[model, LM_WEIGHT]) * total
+    for value, document_weight in document_features(problem, search, sentences):
+        features.append(value)
+        score += document_weight * value
     return Value(score, tuple(features))
 
 
-def change(problem: Problem, search: Search, phrases: Phrases, proposal: Proposal) -> int:
-    """By how much a proposal changes the score: the difference of two full evaluations."""
-    after = full(problem, search, [apply(phrases, proposal)])
-    return after.score - full(problem, search, [phrases]).score
+def change(problem: Problem, search: Search, sentences: Sequence[Phrases], local: int, proposal: Proposal) -> int:
+    """By how much a proposal to a sentence changes the score: the difference of two full evaluations."""
+    after = [*sentences[:local], apply(sentences[local], proposal), *sentences[local + 1 :]]
+    return full(problem, search, after).score - full(problem, search, sentences).score
 
 
-def bound(problem: Problem, search: Search, phrases: Phrases, proposal: Proposal) -> int:
-    """What the change of a proposal is at most, as far as can be said without a look at its seams.
+def bound(problem: Problem, search: Search, sentences: Sequence[Phrases], local: int, proposal: Proposal) -> int:
+    """What the change of a proposal to a sentence is at most, as far as can be said without a look at its seams.
 
-    Options and distortion count exactly. The LM value of a new phrase is bounded by itself, that of phrases that stay
-    together is the present one, and where such a row of phrases begins all its words may gain what they would gain at
-    best if nothing were known to the left of it.
+    Options, distortion and features of the document count exactly. The LM value of a new phrase is bounded by itself,
+    that of phrases that stay together is the present one, and where such a row of phrases begins all its words may gain
+    what they would gain at best if nothing were known to the left of it.
     """
     first, replaced, options, origins = proposal
-    total = 0
+    phrases = sentences[local]
+    after = [*sentences[:local], apply(phrases, proposal), *sentences[local + 1 :]]
+    total = sum(value * weight for value, weight in document_features(problem, search, after))
+    total -= sum(value * weight for value, weight in document_features(problem, search, sentences))
     for option in options:
         total += int(problem.option_score[option, OPTION_SCORE])
     for option in phrases[first : first + replaced]:

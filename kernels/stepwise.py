@@ -38,6 +38,7 @@ def of_row(scratch, proposals, row):
         scratch.memo_value,
         scratch.question,
         scratch.ahead,
+        scratch.changed,
     )
 
 

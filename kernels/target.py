@@ -82,6 +82,33 @@ def optional(absent: Callable[..., Any]) -> Callable[[Function], Function]:
     return register
 
 
+def by_type(default: Callable[..., Any]) -> Any:
+    """A shared function with a version of its own for each type of its first argument, a named tuple.
+
+    Versions are registered by ``@function.version(Type)``; `default` serves all other types. Which one it is is known
+    when a driver is compiled.
+    """
+    versions: dict[Any, Callable[..., Any]] = {}
+
+    @wraps(default)
+    def chosen(record: Any, *arguments: Any) -> Any:
+        return versions.get(type(record), default)(record, *arguments)
+
+    def version(kind: type) -> Callable[[Function], Function]:
+        def register(function: Function) -> Function:
+            versions[kind] = function
+            return function
+
+        return register
+
+    overload(chosen, target="generic", strict=False, jit_options=OPTIONS)(
+        lambda record, *_: unsigned_indices(versions.get(getattr(record, "instance_class", None), default))
+    )
+    found: Any = chosen
+    found.version = version
+    return found
+
+
 @cache
 def cache_folder() -> Path:
     """Where compiled drivers are kept: ``$GPUSEARCH_CACHE``, else the user's cache folder.

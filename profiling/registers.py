@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,7 +23,8 @@ from gpusearch.kernels.records import RANDOM, Docent, Scratch
 from gpusearch.kernels.sweep import sweep as make_sweep
 from gpusearch.search.cuda import resident_threads
 from gpusearch.search.gibbs import make_gibbs
-from gpusearch.search.state import make_state
+from gpusearch.search.state import make_changed, make_state
+from tests.random_features import with_features
 from tests.random_language import random_language
 from tests.random_problem import random_problem
 
@@ -68,7 +69,12 @@ def _device_of(capability: tuple[int, int]) -> Iterator[None]:
 
 
 def signatures(
-    *, docent: bool = False, gibbs: bool = False, sweep: bool = False, reordering: int = 0
+    *,
+    docent: bool = False,
+    gibbs: bool = False,
+    sweep: bool = False,
+    reordering: int = 0,
+    features: Sequence[str] = (),
 ) -> dict[Callable[..., None], tuple[Any, ...]]:
     """Numba's types of the arguments of every kernel, as `CudaDriver` calls them; for Docent's proposals or ours.
 
@@ -76,11 +82,15 @@ def signatures(
         gibbs: of the kernel of the Gibbs sampler instead.
         sweep: of kernels that look at all neighbours.
         reordering: number of lexicalised reordering models; whether there is one makes another kernel.
+        features: of the document, as `tests.random_features` writes them.
     """
     from gpusearch.kernels import cuda as kernels
     from gpusearch.kernels import gibbs_cuda
 
     problem, search, values = random_problem(0, random_language(0), sentences=(2,), reordering=reordering)
+    if features:
+        problem, more = with_features(problem, search, features)
+        values += more
     if docent:
         search = search._replace(docent=Docent(np.zeros(1, np.int64)))
     if gibbs:
@@ -90,6 +100,7 @@ def signatures(
     state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
     row = np.zeros((1, 1), np.int32)
     scratch = Scratch(row, row, row, row, np.zeros(RANDOM, np.int64), *(np.zeros((1, 1), np.int64) for _ in range(2)))
+    scratch = scratch._replace(changed=make_changed(problem, 1))
     records = tuple(_type(record) for record in (problem, search, state, scratch, np.zeros(1, np.int64)))
     if gibbs:
         return {gibbs_cuda.sample_lanes: (*records, types.int64)}

@@ -39,6 +39,7 @@ from gpusearch.search.driver import CpuDriver, Driver, Lanes
 from gpusearch.search.gibbs import make_gibbs
 from gpusearch.search.state import UNLIMITED, lane_hash, make_scratch, make_state
 from gpusearch.search.temperature import temperature_levels
+from tests.random_features import with_features
 from tests.random_language import random_language
 from tests.random_problem import PlainSettings, random_problem, random_settings
 
@@ -73,6 +74,8 @@ class Case:
     """All neighbours are looked at, instead of random proposals."""
     temperatures: tuple[float, ...] = ()
     """Of annealing, nats: scores of random problems are hundreds apart; none: hill climbing."""
+    features: tuple[str, ...] = ()
+    """Features of the document, as `random_features` writes them."""
     docent_draws: int = 0
     """Where it is not 0: proposals are Docent's, and a chain is given up after so many draws that come to nothing."""
 
@@ -109,6 +112,9 @@ class Case:
             settings=self._settings(),
             reordering=self.reordering,
         )
+        if self.features:
+            problem, more = with_features(problem, search, self.features, self.seed)
+            values += more
         if self.docent_draws:
             search = search._replace(docent=Docent(np.array([self.docent_draws])))
         if self.sweep:
@@ -120,6 +126,13 @@ class Case:
             gibbs = make_gibbs(longest, self.scales, scan=self.gibbs, pairs=2, most_patterns=60, bounded=self.bounded)
             search = search._replace(gibbs=gibbs)
         return problem, search, values
+
+    def alone(self, problem: Problem, unit: int) -> Problem:
+        """The problem of one of its units by itself."""
+        single = only_unit(problem, unit)
+        if not self.features:
+            return single
+        return with_features(single, self.problem()[1], self.features, self.seed)[0]
 
     def _settings(self) -> PlainSettings:
         settings = random_settings(self.seed)
@@ -173,7 +186,7 @@ def final_hashes(
     return [
         found
         for unit in range(len(problem.unit))
-        for found in _final_hashes(case, make_driver, only_unit(problem, unit), search, values, padding)
+        for found in _final_hashes(case, make_driver, case.alone(problem, unit), search, values, padding)
     ]
 
 

@@ -28,7 +28,8 @@ LEAST = -(1 << 62)
     WRONG_PHRASES,
     WRONG_WORDS,
     WRONG_SLACK,
-) = range(9)
+    WRONG_COUNTS,
+) = range(10)
 NOW, COMMITTED, FROM_NOTHING = range(3)
 
 
@@ -49,6 +50,10 @@ def copy_lane(state, source, target):
             state.lm_state[target, model, place] = state.lm_state[source, model, place]
     for column in range(state.feature.shape[1]):
         state.feature[target, column] = state.feature[source, column]
+    for column in range(state.count.shape[1]):
+        state.count[target, column] = state.count[source, column]
+    for column in range(state.sum.shape[1]):
+        state.sum[target, column] = state.sum[source, column]
     state.score[target] = state.score[source]
 
 
@@ -73,6 +78,12 @@ def compare(problem, state):
     for column in range(state.feature.shape[1]):
         if state.feature[COMMITTED, column] != state.feature[FROM_NOTHING, column]:
             return WRONG_FEATURE
+    for column in range(state.count.shape[1]):
+        if state.count[COMMITTED, column] != state.count[FROM_NOTHING, column]:
+            return WRONG_COUNTS
+    for column in range(state.sum.shape[1]):
+        if state.sum[COMMITTED, column] != state.sum[FROM_NOTHING, column]:
+            return WRONG_COUNTS
     unit = state.unit[NOW]
     for local in range(problem.unit[unit, UNIT_SENTENCES]):
         sentence = problem.unit[unit, UNIT_FIRST_SENTENCE] + local

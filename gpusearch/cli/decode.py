@@ -169,7 +169,8 @@ def command(
         writers.append(lambda: write_lists(decoded, features, nbest_list))
     if alignment_file is not None:
         writers.append(lambda: write_alignment(decoded, alignment_file))
-    for path, rows in ((trace, trace_rows), (score_file, score_rows), (lattice, lattice_rows)):
+    scores = partial(score_rows, features=features)
+    for path, rows in ((trace, trace_rows), (score_file, scores), (lattice, lattice_rows)):
         if path is not None:
             writers.append(partial(write_rows, path, rows))
     if save_state is not None:

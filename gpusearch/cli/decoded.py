@@ -20,9 +20,9 @@ from gpusearch.io.nbest import BORDER
 from gpusearch.io.trace import format_trace, is_span
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
 from gpusearch.model.weights import Features
-from gpusearch.search.run import DocumentResult, Translation
+from gpusearch.search.run import DocumentResult
 from gpusearch.search.samples import OPERATORS
-from gpusearch.search.translation import SentenceTranslation
+from gpusearch.search.translation import SentenceTranslation, Translation
 
 OPERATION_NAMES = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split-and-swap")
 OUTPUT_FORMATS = (*(name for name in FORMATS if name != "conllu"), "trace")
@@ -102,7 +102,11 @@ def _describe(decoded: Decoded, features: Features) -> None:
         decoded.sentence_n_best_texts,
         strict=True,
     ):
-        ours: dict[str, Any] = {"score": found.best.score, "chain_scores": found.chain_scores.tolist()}
+        ours: dict[str, Any] = {
+            "score": found.best.score,
+            **document_features(found.best, features),
+            "chain_scores": found.chain_scores.tolist(),
+        }
         if found.neighbours.any():
             ours["neighbours"] = found.neighbours.tolist()
         if found.n_best:
@@ -132,7 +136,12 @@ def _n_best_row(translation: Translation, texts: Sequence[str], features: Featur
         {"hyp": text, **describe_sentence(sentence, features)}
         for text, sentence in zip(texts, translation.sentences, strict=True)
     ]
-    return {"score": translation.score, "segments": segments}
+    return {"score": translation.score, **document_features(translation, features), "segments": segments}
+
+
+def document_features(translation: Translation, features: Features) -> dict[str, Any]:
+    """Where some features are of the document: the values of all over it, nats."""
+    return {"features": features.grouped(translation.features)} if features.document else {}
 
 
 def describe_sentence(sentence: SentenceTranslation, features: Features) -> dict[str, Any]:
@@ -147,10 +156,15 @@ def describe_sentence(sentence: SentenceTranslation, features: Features) -> dict
     }
 
 
-def score_rows(decoded: Decoded) -> Iterator[dict[str, Any]]:
-    """A row a document: its score, and that of its best chain."""
+def score_rows(decoded: Decoded, features: Features) -> Iterator[dict[str, Any]]:
+    """A row a document: its score, that of its best chain, and the features of the document, where there are some."""
     for name, found in _named(decoded):
-        yield {"doc": name, "score": found.best.score, "best_chain": float(found.chain_scores.max())}
+        yield {
+            "doc": name,
+            "score": found.best.score,
+            "best_chain": float(found.chain_scores.max()),
+            **document_features(found.best, features),
+        }
 
 
 def trace_rows(decoded: Decoded) -> Iterator[dict[str, Any]]:

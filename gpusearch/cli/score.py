@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from gpusearch.cli.options import ConfigPath, Overrides
 
 if TYPE_CHECKING:
-    from gpusearch.search.translation import SentenceTranslation
+    from gpusearch.search.translation import SentenceTranslation, Translation
 
 
 def command(
@@ -27,7 +27,8 @@ def command(
 ) -> None:
     """Force-score a translation: a JSON object a sentence, with features in nats.
 
-    Plain text is scored by the best segmentation that reaches it; the score is null where none does.
+    Plain text is scored by the best segmentation that reaches it; the score is null where none does. Where the model
+    has features of the document, a row without "seg" follows the sentences of each.
     """
     from gpusearch.decoder import load
     from gpusearch.io.documents import attach_references, read_documents
@@ -35,6 +36,7 @@ def command(
     from gpusearch.io.trace import parse_trace
     from gpusearch.search.force import score_plain, score_segmented
     from gpusearch.search.saved import given_from_trace
+    from gpusearch.search.translation import whole
 
     corpus = read_documents(documents, format=input_format, docids=docids)
     decoder = load(config, overrides or [])
@@ -55,13 +57,18 @@ def command(
             for document in corpus.documents
         ]
         rows = score_plain(decoder.model, decoder.config.search, tokens, words, constraints)
-    features = decoder.model.features
+    model, features = decoder.model, decoder.model.features
+
+    def write(row: dict[str, Any], found: SentenceTranslation | Translation | None) -> None:
+        row["score"] = None if found is None else found.score
+        row["features"] = None if found is None else features.grouped(found.features)
+        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+
     for place, (document, sentences) in enumerate(zip(corpus.documents, rows, strict=True), start=1):
+        name = document.id if document.id is not None else place
         for number, (segment, sentence) in enumerate(zip(document.segments, sentences, strict=True), start=1):
-            row = {
-                "doc": document.id if document.id is not None else place,
-                "seg": segment.id if segment.id is not None else number,
-                "score": None if sentence is None else sentence.score,
-                "features": None if sentence is None else features.grouped(sentence.features),
-            }
-            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+            write({"doc": name, "seg": segment.id if segment.id is not None else number}, sentence)
+        if features.document:
+            found = [sentence for sentence in sentences if sentence is not None]
+            all_there = len(found) == len(sentences)
+            write({"doc": name}, whole(model, tokens[place - 1], found) if all_there else None)

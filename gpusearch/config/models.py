@@ -159,8 +159,18 @@ class FeatureConfig(Group):
         pattern=r"^[A-Za-z0-9_.-]+(:[A-Za-z0-9_.]+)?$",
         description="module:object, or the name of a built-in feature",
     )
-    weights: WeightList = Field(description="one a value of the feature")
+    weights: WeightList = Field((1.0,), description="one a value of the feature; a number where it has one value")
     options: dict[str, Any] = Field(default_factory=dict, description="handed to the feature as it is made")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_forms(cls, data: Any) -> Any:
+        """`NAME = "what"` for `NAME.use = "what"`, and one weight for a list of one."""
+        if isinstance(data, str):
+            return {"use": data}
+        if isinstance(data, dict) and isinstance(data.get("weights"), int | float):
+            return data | {"weights": [data["weights"]]}
+        return data
 
 
 class Config(Group):

@@ -60,6 +60,8 @@ class Model:
     unknown: UnknownWords
     deviation: int
     """Median standard deviation of an option set's isolated scores, 2^-40 nat: the unit of all temperatures."""
+    document: tuple[Any, ...] = ()
+    """Features of the document that are made (`gpusearch.features.load.with_features`)."""
     warnings: tuple[str, ...] = ()
     """What is odd in the model but no fault; also logged when the model is made."""
 
@@ -105,12 +107,6 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
 
     `load_model` says what may be wrong with them.
     """
-    for name, feature in config.features.items():
-        raise InputError(
-            f"unknown feature {name}",
-            found=f'use = "{feature.use}"',
-            hint="no features but those of the models are there",
-        )
     features = make_features(
         [(table.name, table.columns, table.weights) for table in config.phrase_table],
         [(language_model.name, language_model.weight) for language_model in config.language_model],
@@ -119,6 +115,7 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
         unknown_word=config.weights.unknown_word,
         distortion=config.weights.distortion,
         reordering=[(entry.name, parse_type(entry.type).labels, entry.weights) for entry in config.reordering_model],
+        document=[(name, feature.weights) for name, feature in config.features.items()],
     )
     tables = []
     for table, read in zip(config.phrase_table, pairs, strict=True):
@@ -136,7 +133,16 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
     reordering = tuple(load_reordering_model(entry, pairs, config.text.unescape) for entry in config.reordering_model)
     text = config.text
     unknown = UnknownWords(text.mark_unknown, text.drop_unknown, text.unknown_prefix, text.unknown_suffix)
-    model = Model(features, tuple(tables), tuple(language_models), language, reordering, unknown, SCORE_UNITS, warnings)
+    model = Model(
+        features,
+        tuple(tables),
+        tuple(language_models),
+        language,
+        reordering,
+        unknown,
+        SCORE_UNITS,
+        warnings=warnings,
+    )
     return replace(model, deviation=_deviation(model))
 
 

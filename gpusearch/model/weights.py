@@ -37,7 +37,7 @@ class Features:
     """The feature values of a state in their order, with names and weights.
 
     The order is: the columns of all tables, word penalty, phrase penalty, unknown words (these ``K'`` belong to
-    an option), then distortion, those of the reordering models, and one value a language model.
+    an option), then distortion, those of the reordering models, one value a language model, and those of the document.
     """
 
     names: tuple[str, ...]
@@ -47,6 +47,8 @@ class Features:
     tables: tuple[str, ...]
     """Names of the features that are tables: printed as lists, whatever their number of columns."""
     language_models: tuple[str, ...]
+    document: tuple[str, ...]
+    """Names of the features that are none of the models' (`gpusearch.features`)."""
     weights: NDArray[np.float64]
     """K weights as configured: what reported scores are computed with."""
     integer_weights: NDArray[np.int64]
@@ -83,6 +85,7 @@ def make_features(
     unknown_word: float,
     distortion: float,
     reordering: Sequence[tuple[str, Sequence[str], Sequence[float]]] = (),
+    document: Sequence[tuple[str, Sequence[float]]] = (),
 ) -> Features:
     """Put the features of a model in their order.
 
@@ -90,6 +93,7 @@ def make_features(
         tables: name, column names (empty: by number) and one weight a column, of each table.
         language_models: name and weight of each language model.
         reordering: name, names of the values and one weight a value, of each reordering model.
+        document: name and one weight a value, of each feature of the document.
 
     Raises:
         InputError: a weight that is no finite number within +-2048, names that repeat.
@@ -116,11 +120,17 @@ def make_features(
         add(name, [f"{name}.{label}" for label in columns], values)
     for name, weight in language_models:
         add(name, [name], [weight])
+    for name, values in document:
+        add(name, [name] if len(values) == 1 else [f"{name}.{label}" for label in range(len(values))], values)
     return Features(
         names=tuple(names),
         groups=groups,
-        tables=tuple(name for name, _, _ in (*tables, *reordering)),
+        tables=(
+            *(name for name, _, _ in (*tables, *reordering)),
+            *(name for name, values in document if len(values) > 1),
+        ),
         language_models=tuple(name for name, _ in language_models),
+        document=tuple(name for name, _ in document),
         weights=np.array(weights, dtype=np.float64),
         integer_weights=np.array(
             [integer_weight(name, weight) for name, weight in zip(names, weights, strict=True)], np.int64

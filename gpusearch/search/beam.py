@@ -78,18 +78,21 @@ class BeamDerivations:
 
 
 def features_left_out(model: Model) -> tuple[str, ...]:
-    """Names of the model's features that the beam cannot hold: language models that are asked on the host."""
-    return tuple(
+    """Names of the model's features that the beam cannot hold: language models that are asked on the host, and
+    features of whole sentences or documents."""
+    host = (
         name
         for name, language_model in zip(model.features.language_models, model.language_models, strict=True)
         if isinstance(language_model, HostLanguageModel)
     )
+    return (*host, *model.features.document)
 
 
 def problem_of_beam(problem: Problem, model: Model) -> Problem:
     """A problem without what the beam cannot hold."""
     left_out = features_left_out(model)
-    if not left_out:
+    problem = problem._replace(document=())
+    if not set(left_out) & set(model.features.language_models):
         return problem
     names = model.features.language_models
     kept = [number for number, name in enumerate(names) if name not in left_out]

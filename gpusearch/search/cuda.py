@@ -28,7 +28,7 @@ from gpusearch.kernels.records import (
     State,
 )
 from gpusearch.search.driver import Lanes
-from gpusearch.search.state import lane_bytes
+from gpusearch.search.state import lane_bytes, make_changed
 
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
@@ -228,6 +228,7 @@ class CudaDriver:
                 random=zeros(torch.int64, RANDOM),  # each thread has its own in local memory
                 memo_key=zeros(torch.int64, models, 1),
                 memo_value=zeros(torch.int64, models, 1),
+                changed=self._copied(make_changed(self.problem, threads)),
             )
         )
 
@@ -293,4 +294,4 @@ def _bytes(record: Any) -> int:
 
 def _scratch_bytes(problem: Problem) -> int:
     """Work space of one thread."""
-    return 16 * (int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1)
+    return _bytes(make_changed(problem)) + 16 * (int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1)

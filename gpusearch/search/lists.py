@@ -42,7 +42,7 @@ def sentence_lists(
         sentences = batch.units.sentences(unit)
         for local, sentence in enumerate(sentences):
             chains, derivations = _different(finals, batch, unit, local)
-            if len(sentences) == 1:
+            if len(sentences) == 1 and not batch.problem.document:
                 score = finals.score[unit, chains] / SCORE_UNITS
             else:
                 score = scores(batch, derivations, first_jump)
@@ -85,9 +85,10 @@ def n_best_entry(number: int, sentence: SentenceTranslation, features: Features)
     """
     names = [name for name in features.groups if name not in features.tables]
     plain = [name for name in (WORD_PENALTY, PHRASE_PENALTY) if name in names]
-    reordering = [name for name in features.tables if features.index(name) > features.option_values]
-    tables = [name for name in features.tables if name not in reordering]
-    order = [*reordering, DISTORTION, *features.language_models, *plain, *tables]
+    models = [name for name in features.tables if name not in features.document]
+    reordering = [name for name in models if features.index(name) > features.option_values]
+    tables = [name for name in models if name not in reordering]
+    order = [*reordering, DISTORTION, *features.language_models, *plain, *features.document, *tables]
     values = sentence.features.tolist()
     said, segments = 0, list[Segment]()
     for phrase in sentence.phrases:

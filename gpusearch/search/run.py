@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gpusearch.config import Config
 from gpusearch.errors import InputError
+from gpusearch.features.load import crosses_sentences, with_document, with_features
 from gpusearch.kernels.records import ACCEPTED, OPERATIONS, STAGES, Search
 from gpusearch.kernels.sweep import sweep
 from gpusearch.memory import free_bytes
@@ -35,22 +36,13 @@ from gpusearch.search.recombine import recombine
 from gpusearch.search.restarts import RestartingDriver
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
-from gpusearch.search.translation import SentenceTranslation, describe
+from gpusearch.search.translation import SentenceTranslation, Translation, describe_document
 from gpusearch.timing import Timer
 
 Sentence = Sequence[str]
 
 # Source words of the documents that are searched together: their options take some 200 MB at most.
 BATCH_WORDS = 40_000
-
-
-@dataclass
-class Translation:
-    """A translation of a document."""
-
-    sentences: list[SentenceTranslation]
-    score: float
-    """Nats, from the models' own numbers."""
 
 
 @dataclass
@@ -166,9 +158,10 @@ def search_documents(
     if config.search.time_limit is not None:
         watch.deadline = time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
+    model = with_features(model, config)
     if units is None:
-        # A score that is enough is one of the document, as are Docent's draws; no feature crosses a sentence border.
-        whole = config.search.target_score is not None or config.search.compat == "docent"
+        # A score that is enough is one of the document, as are Docent's draws; some features look beyond a sentence.
+        whole = config.search.target_score is not None or config.search.compat == "docent" or crosses_sentences(model)
         units = "document" if whole else "sentence"
     for first, last in batches(documents):
         with timer.measure("options") as stage:
@@ -182,6 +175,7 @@ def search_documents(
                 constraints=part_of(constraints or {}, first, last),
                 memory_limit=free_bytes(),
             )
+            batch = with_document(batch)
             stage.add(len(batch.options), "options")
         with timer.measure("search") as stage:
             beam = None
@@ -339,7 +333,8 @@ def _recombine(
     best: Derivation = []
     for document in range(len(batch.units.first_sentence) - 1):
         best += choose(finals, batch, document, search.recombine).derivation
-    if search.recombine != "lattice" or not finals.complete:
+    # What looks at whole sentences or documents is no sum over the steps of a lattice.
+    if search.recombine != "lattice" or not finals.complete or model.document:
         return best
 
     def tick(done: int) -> None:
@@ -389,8 +384,7 @@ def _describe(
     keep_chains: bool,
 ) -> DocumentResult:
     def translation(derivation: Sequence[NDArray[np.int32]]) -> Translation:
-        sentences = describe(batch, derivation, config.search.first_jump)
-        return Translation(sentences, sum(sentence.score for sentence in sentences))
+        return describe_document(batch, derivation, config.search.first_jump)
 
     units = np.flatnonzero(batch.units.document == document)
     chains = every_chain(finals, batch, document) if keep_chains else []

@@ -19,6 +19,7 @@ import gpusearch
 from gpusearch.config import Config
 from gpusearch.config.sample import SampleConfig
 from gpusearch.errors import InputError
+from gpusearch.features.load import crosses_sentences, with_document, with_features
 from gpusearch.io.json_files import read_json, write_json
 from gpusearch.kernels.records import (
     ACCEPTED,
@@ -106,6 +107,9 @@ def sample_documents(
     Raises:
         InputError: no room in memory or on disk; a folder that is there, or is of another run; see `build_problem`.
     """
+    model = with_features(model, config)
+    if crosses_sentences(model):
+        config = config.model_copy(update={"sample": config.sample.model_copy(update={"unit": "document"})})
     header = _header(model, config, documents, sources, ids)
     _open_folder(folder, header, resume)
     identities = document_identities(documents, ids)
@@ -120,6 +124,7 @@ def sample_documents(
             constraints=part_of(constraints or {}, first, last),
             memory_limit=free_bytes(),
         )
+        batch = with_document(batch)
         _Batch(model, config, batch, folder, first, before, status, announce).run()
         before += len(batch.problem.unit)
     return read_samples(folder)

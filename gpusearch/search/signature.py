@@ -69,12 +69,14 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     for name in SearchConfig.model_fields:
         value = getattr(search, name)
         hidden = _CHAINS if alone else {"policy"} if search.method == "gibbs" else set()
+        if name == "recombine" and value == "lattice" and model.features.document:
+            value = "best-unit"  # a lattice cannot hold them
         if name not in _SHAPELESS | _GROUPS | hidden and (name in always or value != getattr(defaults, name)):
             parts.append(f"{name}:{value}")
     if alone or search.initial == "beam":
         beam = search.beam.model_dump(exclude={"lattice_width"})
         parts += [f"beam.{key}:{value:g}" for key, value in beam.items()]
-    if search.recombine == "lattice" and not alone:
+    if search.recombine == "lattice" and not alone and not model.features.document:
         parts += [f"lattice.{key}:{value}" for key, value in search.lattice.model_dump().items()]
     if search.steps is None and not alone:
         parts.append(f"steps_per_word:{search.steps_per_word:g}")
@@ -90,6 +92,9 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     operations = search.operations.model_dump()
     changed = {key: value for key, value in operations.items() if value != getattr(defaults.operations, key)}
     parts += [f"operations.{key}:{value:g}" for key, value in changed.items() if search.method == "search"]
+    for name, feature in config.features.items():
+        given = ",".join(f"{key}={value}" for key, value in feature.options.items())
+        parts.append(f"feature.{name}:{feature.use}({given})")
     parts.append(f"tokenizer:{config.text.tokenizer}")
     switches = ("xml_input", "mark_unknown", "drop_unknown")
     parts += [f"{name}:{value}" for name in switches if (value := getattr(config.text, name)) not in (False, "none")]

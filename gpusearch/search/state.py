@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 from gpusearch.kernels.philox import BUFFER
 from gpusearch.kernels.records import (
     AHEAD,
+    DOCUMENT_COUNTS,
+    DOCUMENT_MOST,
+    DOCUMENT_SUMS,
     LIMITS,
     OPERATIONS,
     RANDOM,
@@ -27,6 +30,7 @@ from gpusearch.kernels.records import (
     UNIT_SENTENCES,
     UNIT_WORDS,
     Ahead,
+    Changed,
     Problem,
     Scratch,
     State,
@@ -47,6 +51,7 @@ def make_state(problem: Problem, units: NDArray[np.integer], chains: NDArray[np.
     lanes = len(units)
     models = problem.language.info.shape[0]
     slots, places, sentences = _room(problem)
+    counts, sums = _document_room(problem)
 
     def zeros(dtype: type[np.integer], *shape: int) -> NDArray:
         return np.zeros((lanes, *shape), dtype)
@@ -68,6 +73,8 @@ def make_state(problem: Problem, units: NDArray[np.integer], chains: NDArray[np.
         rejected=zeros(np.int64),
         tally=zeros(np.int64, OPERATIONS, STAGES),
         limit=zeros(np.int64, LIMITS),
+        count=zeros(np.int32, counts),
+        sum=zeros(np.int64, sums),
     )
     state.limit[:] = UNLIMITED
     return state
@@ -77,7 +84,8 @@ def lane_bytes(problem: Problem, values: int) -> int:
     """Memory of one lane of `make_state`."""
     slots, places, sentences = _room(problem)
     models = problem.language.info.shape[0]
-    fixed = 8 * (values + LIMITS + OPERATIONS * STAGES + 5)
+    counts, sums = _document_room(problem)
+    fixed = 8 * (values + LIMITS + OPERATIONS * STAGES + 5 + sums) + 4 * counts
     return slots * (4 + 4 + 4 + 8 + 8) + places * models * 8 + sentences * 4 + fixed
 
 
@@ -87,6 +95,23 @@ def _room(problem: Problem) -> tuple[int, int, int]:
     slots = unit[:, UNIT_WORDS] + unit[:, UNIT_SENTENCES]
     places, sentences = unit[:, UNIT_PLACES], unit[:, UNIT_SENTENCES]
     return int(slots.max(initial=1)), int(places.max(initial=1)), int(sentences.max(initial=1))
+
+
+def _document_room(problem: Problem) -> tuple[int, int]:
+    """Columns of `State.count` and `State.sum`; one, which nothing reads, where there are no document features."""
+    if not problem.document:
+        return 1, 1
+    number = problem.document.number
+    return max(1, int(number[DOCUMENT_COUNTS])), max(1, int(number[DOCUMENT_SUMS]))
+
+
+def make_changed(problem: Problem, *threads: int) -> Changed | tuple[()]:
+    """Room for what a proposal changes of the counts; for so many threads, each with a row."""
+    if not problem.document:
+        return ()
+    tables, most = len(problem.document.table), max(1, int(problem.document.number[DOCUMENT_MOST]))
+    rows = (*threads, max(1, tables))
+    return Changed(np.zeros(rows, np.int64), *(np.zeros((*rows, most), np.int32) for _ in range(3)))
 
 
 def make_scratch(problem: Problem, memo: int | None = None) -> Scratch:
@@ -107,6 +132,7 @@ def make_scratch(problem: Problem, memo: int | None = None) -> Scratch:
         memo_value=np.zeros((models, memo), np.int64),
         question=np.full(3, -1, np.int64) if problem.host else (),
         ahead=Ahead(np.full(4, -1, np.int64), np.zeros((BUFFER, AHEAD), np.int64)),
+        changed=make_changed(problem),
     )
 
 

@@ -8,24 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.features.load import document_values, sentence_values
+from gpusearch.features.text import Phrase, Sentence
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
 from gpusearch.model.language_model import LanguageModel
+from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.model.reordering import orientations, reordering_values
 from gpusearch.model.weights import DISTORTION
 
 Derivation = Sequence[NDArray[np.int32]]
-
-
-@dataclass(frozen=True)
-class Phrase:
-    """A phrase pair in its place: source words start .. stop - 1."""
-
-    start: int
-    stop: int
-    words: tuple[str, ...]
-    alignment: tuple[tuple[int, int], ...]
-    """(source, target) positions within the phrase, both from 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +26,7 @@ class SentenceTranslation:
 
     phrases: tuple[Phrase, ...]
     features: NDArray[np.float64]
-    """K feature values in nats, in the order of the model's features."""
+    """K feature values in nats, in the order of the model's features; 0 for those that look at the document."""
     score: float
     """Weighted sum, nats."""
 
@@ -51,6 +43,40 @@ class SentenceTranslation:
             points += [(phrase.start + source, target + place) for source, place in phrase.alignment]
             target += len(phrase.words)
         return points
+
+
+@dataclass
+class Translation:
+    """A translation of a document."""
+
+    sentences: list[SentenceTranslation]
+    features: NDArray[np.float64]
+    """K feature values in nats: the sums of its sentences', and those of the document."""
+    score: float
+    """Weighted sum, nats, from the models' own numbers."""
+
+
+def describe_document(batch: Batch, derivation: Derivation, first_jump: bool) -> Translation:
+    """Describe a derivation of a whole document; see `describe`."""
+    sources = [batch.options.sentences[batch.options.sentence(int(row[0]))] if len(row) else () for row in derivation]
+    return whole(batch.options.model, sources, describe(batch, derivation, first_jump))
+
+
+def whole(model: Model, sources: Sequence[Sequence[str]], sentences: list[SentenceTranslation]) -> Translation:
+    """The translation of a document from those of all its sentences; `sources` are their words."""
+    values = np.sum([np.zeros(len(model.features.names)), *(one.features for one in sentences)], axis=0)
+    text = [Sentence(source, one.phrases) for source, one in zip(sources, sentences, strict=True)]
+    own = document_values(model, text)
+    score = sum(sentence.score for sentence in sentences) + float(model.features.score(own))
+    return Translation(sentences, values + own, score)
+
+
+def text_of(batch: Batch, options: NDArray[np.int32]) -> Sentence:
+    """A sentence as features see it."""
+    if not len(options):
+        return Sentence((), ())
+    source = batch.options.sentences[batch.options.sentence(int(options[0]))]
+    return Sentence(source, tuple(_phrase(batch, int(option)) for option in options))
 
 
 def describe(batch: Batch, derivation: Derivation, first_jump: bool) -> list[SentenceTranslation]:
@@ -99,6 +125,8 @@ def feature_values(batch: Batch, derivation: Derivation, first_jump: bool) -> ND
         values[row, model.features.index(DISTORTION)] = -jumps[0 if first_jump else 1 :].sum()
     filled = np.flatnonzero(counts)
     texts = [[word for option in derivation[int(row)] for word in batch.options.target(int(option))] for row in filled]
+    if model.document:
+        values += sentence_values(model, [text_of(batch, options) for options in derivation])
     for name, language_model in zip(model.features.language_models, model.language_models, strict=True):
         values[filled, model.features.index(name)] = _language_model_scores(language_model, texts)
     return values

@@ -17,6 +17,7 @@ from gpusearch.search.state import UNLIMITED
 from tests.driver_checks import CHECKS
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
+from tests.random_features import ALL
 
 CASES = {
     "document": Case(1, chains=3),
@@ -66,6 +67,12 @@ CASES |= {
         33, orders=(5, 2), weights=(1 << 19, -(1 << 18)), temperatures=(100.0, 1.0), steps=60
     ),
 }
+FEATURE_CASES = {
+    "features": Case(31, features=ALL, sentences=(7, 1, 0, 4, 3), chains=3),
+    "features, sentences": Case(32, features=ALL, units="sentence", sentences=(5, 1, 0, 4)),
+    "features, Gibbs": Case(33, features=ALL, gibbs="random", sentences=(4, 0, 2), chains=1, steps=30),
+}
+CASES |= FEATURE_CASES
 WIDTHS = (1, 5, 32, 128)
 # Wide blocks are slow in the simulator.
 NARROW = 32

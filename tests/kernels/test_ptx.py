@@ -12,6 +12,7 @@ from gpusearch.kernels import cuda as kernels
 from gpusearch.kernels import gibbs_cuda
 from gpusearch.kernels.records import RANDOM
 from profiling import registers
+from tests.random_features import ALL
 
 SAMPLER = gibbs_cuda.sample_lanes.__name__
 
@@ -20,12 +21,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ours": {},
     "docent": {"docent": True},
     "reordering": {"reordering": 1},
+    "features": {"features": ALL},
 }
 
 
 @pytest.fixture(scope="module", params=VARIANTS.values(), ids=VARIANTS)
 def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Of the kernels as they draw our proposals, as they draw Docent's, and with lexicalised reordering."""
+    """Of the kernels as they draw our proposals, as they draw Docent's, with lexicalised reordering, with features."""
     return registers.compile_to_ptx(**request.param)
 
 

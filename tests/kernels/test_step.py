@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusearch.kernels import reference
+from gpusearch.kernels import reference, reference_features  # noqa: F401  # registers the twins of features
 from gpusearch.kernels.commit import commit
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.records import (
@@ -30,6 +30,7 @@ from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch, make_state
 from tests.paths import Case
+from tests.random_features import ALL
 from tests.step_checker import FINE, LEAST, check_steps
 
 PROPOSALS = 1_000_000
@@ -46,6 +47,8 @@ SPECIAL = {
     "all weights negative": Case(9, orders=(5, 4, 3), weights=(-(1 << 20), -(1 << 18), -1), sentences=(9, 4)),
     "reordering": Case(11, orders=(3,), sentences=(9, 4), reordering=1),
     "four reordering models": Case(12, sentences=(12, 1, 0, 5), reordering=4),
+    "features": Case(13, sentences=(9, 4, 0, 3), features=ALL),
+    "features, sentences": Case(14, sentences=(9, 4, 0, 1), features=ALL, units="sentence"),
     "weight 0": Case(10, orders=(3, 3), weights=(0, 1 << 20), sentences=(9, 4)),
 }
 
@@ -82,10 +85,10 @@ def test_deltas_bounds_and_sums_of_random_problems(repetitions: Callable[[int], 
     assert (tally[1:, TOO_FAR] > 0).all(), tally
 
 
-@given(st.integers(0, 10**6), st.integers(0, 1))
-def test_interpreted_steps_equal_the_readable_twin(seed: int, walk: int) -> None:
+@given(st.integers(0, 10**6), st.integers(0, 1), st.booleans())
+def test_interpreted_steps_equal_the_readable_twin(seed: int, walk: int, features: bool) -> None:
     """Stage, change and first bound of a proposal, and the state behind it, against `reference`."""
-    for step in steps_of(Case.random(seed), 12, chain=walk):
+    for step in steps_of(replace(Case.random(seed), features=ALL if features else ()), 12, chain=walk):
         arguments, proposal, phrases = step.arguments, step.proposal, step.phrases
         problem, search, state = arguments[:3]
         where = (0, step.sentence, proposal.first, proposal.replaced, len(proposal.options))
@@ -95,12 +98,12 @@ def test_interpreted_steps_equal_the_readable_twin(seed: int, walk: int) -> None
         if not reference.is_allowed(problem, search, phrases, proposal):
             assert stage == TOO_FAR
             continue
-        assert (stage, delta) == (ACCEPTED, reference.change(problem, search, phrases, proposal))
-        bound = reference.bound(problem, search, phrases, proposal)
+        sentences = reference.translation(problem, state, 0)
+        assert (stage, delta) == (ACCEPTED, reference.change(problem, search, sentences, step.local, proposal))
+        bound = reference.bound(problem, search, sentences, step.local, proposal)
         assert bound >= delta
         assert judge(*arguments, *where, bound)[0] == BELOW_BOUND
         assert judge(*arguments, *where, bound - 1)[0] != BELOW_BOUND
-        sentences = reference.translation(problem, state, 0)
         sentences[step.local] = reference.apply(phrases, proposal)
         commit(*arguments, 0, step.local, *where[1:])
         assert reference.translation(problem, state, 0) == sentences

@@ -1,0 +1,134 @@
+"""What features are made from: the options of a batch as numbers of words, and as words.
+
+Letters: ``O`` options, ``T`` places of target words (columns of ``Problem.target_word``), ``U`` units, ``N`` sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.kernels.records import (
+    OPTION_TARGET,
+    OPTION_WORDS,
+    SENTENCE_OPTION,
+    UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
+    Problem,
+)
+from gpusearch.model.entries import offsets_of, ranges
+from gpusearch.model.options import Options
+from gpusearch.model.tableless import COPIED, GIVEN
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Word alignment within the phrase pairs: those of option o are the rows ``first[o] .. first[o + 1] - 1``."""
+
+    first: NDArray[np.int64]
+    place: NDArray[np.int64]
+    """``[*, 2]``: source and target position within the pair."""
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """The words of a problem. Equal words have equal numbers, whatever table they come from."""
+
+    problem: Problem
+    longest: int
+    """Source words of the longest option: the stride of ``problem.span``."""
+    word: NDArray[np.int64]
+    """``[T]``: number of each target word."""
+    words: Sequence[str]
+    """Target words by number."""
+    source: NDArray[np.int64]
+    """Numbers of the source words of all sentences, one sentence after the other."""
+    source_words: Sequence[str]
+    """Source words by number."""
+    find_points: Callable[[], Points]
+
+    @cached_property
+    def points(self) -> Points:
+        """Word alignment of all options."""
+        return self.find_points()
+
+    @cached_property
+    def sentence(self) -> NDArray[np.int64]:
+        """``[O]``: the sentence of each option."""
+        options = np.append(self.problem.sentence[:, SENTENCE_OPTION], len(self.problem.option_place))
+        return np.repeat(np.arange(len(options) - 1), np.diff(options))
+
+    @cached_property
+    def unit(self) -> NDArray[np.int64]:
+        """``[O]``: the unit of each option."""
+        of_sentence = np.zeros(len(self.problem.sentence), np.int64)
+        for unit, row in enumerate(self.problem.unit):
+            first = int(row[UNIT_FIRST_SENTENCE])
+            of_sentence[first : first + int(row[UNIT_SENTENCES])] = unit
+        return of_sentence[self.sentence]
+
+    def target_places(self) -> tuple[Array, Array]:
+        """Places of the target words of all options, one option after the other, and where each option's begin."""
+        place = self.problem.option_place.astype(np.int64)
+        return ranges(place[:, OPTION_TARGET], place[:, OPTION_WORDS]), offsets_of(place[:, OPTION_WORDS])
+
+
+def material_of(problem: Problem, options: Options) -> Material:
+    """The material of a batch."""
+    word, words = _target_words(options)
+    numbers: dict[str, int] = {}
+    source = [numbers.setdefault(word, len(numbers)) for sentence in options.sentences for word in sentence]
+    return Material(
+        problem=problem,
+        longest=options.longest,
+        word=word,
+        words=words,
+        source=np.array(source, np.int64),
+        source_words=list(numbers),
+        find_points=lambda: _points(options),
+    )
+
+
+def _target_words(options: Options) -> tuple[Array, list[str]]:
+    """Number of each target word of the entries, and the words."""
+    entries, model = options.entries, options.model
+    number_of = np.zeros(int(entries.first_word[-1]), np.int64)
+    counts = np.diff(entries.first_word)
+    numbers: dict[str, int] = {}
+    for number, table in enumerate(model.tables):
+        pairs, here = table.pairs, np.flatnonzero(entries.table == number)
+        ids = pairs.target_words[ranges(pairs.target_offsets[entries.row[here]], counts[here])]
+        used, back = np.unique(ids, return_inverse=True)
+        joint = [numbers.setdefault(pairs.target_vocabulary[int(i)], len(numbers)) for i in used]
+        number_of[ranges(entries.first_word[here], counts[here])] = np.array(joint, np.int64)[back]
+    for entry in np.flatnonzero(entries.table < 0).tolist():
+        target = options.tableless.target(int(entries.table[entry]), int(entries.row[entry]))
+        begin = int(entries.first_word[entry])
+        number_of[begin : begin + len(target)] = [numbers.setdefault(word, len(numbers)) for word in target]
+    return number_of, list(numbers)
+
+
+def _points(options: Options) -> Points:
+    entries, model = options.entries, options.model
+    many = np.zeros(len(entries), np.int64)
+    for number, table in enumerate(model.tables):
+        here = entries.table == number
+        many[here] = np.diff(table.pairs.alignment_offsets)[entries.row[here]]
+    copied = (entries.table == COPIED) & (np.diff(entries.first_word) > 0)
+    many[copied] = 1
+    assert not many[entries.table == GIVEN].any(), "the input says nothing of alignments"
+    first = offsets_of(many)
+    place = np.zeros((int(first[-1]), 2), np.int64)
+    for number, table in enumerate(model.tables):
+        here = np.flatnonzero(entries.table == number)
+        rows = ranges(table.pairs.alignment_offsets[entries.row[here]], many[here])
+        place[ranges(first[here], many[here])] = table.pairs.alignment[rows]
+    of_option = many[options.entry]
+    return Points(offsets_of(of_option), place[ranges(first[options.entry], of_option)])

@@ -1,0 +1,63 @@
+"""What a feature is to the rest: what it looks at, its record for the kernels, its value in floating point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from gpusearch.features.counts import Table
+from gpusearch.features.material import Material
+from gpusearch.features.text import Document
+
+
+class Scope(Enum):
+    """How far a feature looks. One that looks beyond a sentence makes the document the unit of the search."""
+
+    SENTENCE = "sentence"
+    DOCUMENT = "document"
+
+
+@dataclass
+class Room:
+    """Tables of counts, and room for what features keep of a lane."""
+
+    material: Material
+    tables: dict[str, int]
+    """Number of each table, by its name."""
+    table: list[Table]
+    counts: int = 0
+    """Columns of ``State.count`` in use."""
+    sums: int = 0
+    """Columns of ``State.sum`` in use."""
+    begins: list[int] = field(default_factory=list)
+    """First column of each table in ``State.count``."""
+
+    def keep_counts(self, columns: int) -> int:
+        """The first of so many columns of ``State.count`` of a feature's own."""
+        self.counts += columns
+        return self.counts - columns
+
+    def keep_sums(self, columns: int) -> int:
+        """The first of so many columns of ``State.sum`` of a feature's own."""
+        self.sums += columns
+        return self.sums - columns
+
+
+class Feature(Protocol):
+    """A feature with one value. Its class is made of the options that the configuration gives it."""
+
+    scope: ClassVar[Scope]
+    tables: ClassVar[tuple[str, ...]]
+    """The tables of counts that it asks for (`gpusearch.features.counts.TABLES`)."""
+
+    def record(self, room: Room) -> tuple[Any, ...]:
+        """What kernels read: a named tuple of a type of the feature's own, whose functions are registered."""
+
+    def value(self, document: Document) -> float:
+        """The value of a translated document in nats, from nothing; of scope SENTENCE a sum over its sentences."""
+
+    def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Bounds of the absolute values, in nats, for each unit ``[U]``."""

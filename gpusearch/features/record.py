@@ -1,0 +1,52 @@
+"""The features of a problem as the records that kernels read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gpusearch.features.counts import TABLES, Table, stacked
+from gpusearch.features.material import Material
+from gpusearch.features.protocol import Feature, Room
+from gpusearch.kernels.records import (
+    DOCUMENT_COUNTS,
+    DOCUMENT_MOST,
+    DOCUMENT_NUMBERS,
+    DOCUMENT_SUMS,
+    DOCUMENT_VALUES,
+    TABLE_SUMS,
+    Active,
+    Document,
+)
+from gpusearch.model.entries import offsets_of
+
+
+def make_document(material: Material, features: Sequence[tuple[Feature, int]]) -> Document | tuple[()]:
+    """The record of features with their weights (2^-20), in their order; () where there are none."""
+    if not features:
+        return ()
+    names = list(dict.fromkeys(name for feature, _ in features for name in feature.tables))
+    tables: list[Table] = [TABLES[name](material) for name in names]
+    begins = offsets_of(np.array([table.columns for table in tables], np.int64))
+    room = Room(
+        material=material,
+        tables={name: number for number, name in enumerate(names)},
+        table=tables,
+        counts=int(begins[-1]),
+        sums=TABLE_SUMS * len(tables),
+        begins=begins[:-1].tolist(),
+    )
+    records: list[tuple[Any, int]] = [(feature.record(room), weight) for feature, weight in features]
+    chain: Active | tuple[()] = ()
+    for record, weight in reversed(records):
+        chain = Active(record, np.array([weight], np.int64), chain)
+    number = np.zeros(DOCUMENT_NUMBERS, np.int64)
+    number[DOCUMENT_VALUES] = len(features)
+    number[DOCUMENT_COUNTS], number[DOCUMENT_SUMS] = room.counts, room.sums
+    # What gives way and what comes in are at most all items of a sentence each.
+    number[DOCUMENT_MOST] = 2 * max((table.most for table in tables), default=0)
+    first, item = stacked(tables, len(material.problem.option_place))
+    columns = np.array([[begin, table.columns] for begin, table in zip(room.begins, tables, strict=True)], np.int64)
+    return Document(chain, number, first, item, columns.reshape(-1, 2))

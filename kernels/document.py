@@ -1,0 +1,261 @@
+"""Features of the document: what the search asks of them, and the counts that they share.
+
+A feature is a record of its own type; its functions are found by that type when a driver is compiled (`by_type`), and
+those of all that are active are called one after the other. Each has one value, in 2^-20 nat. What it may see of a
+proposal is `records.Change`, the phrases put in (``scratch.option``, ``origin``), and by how much the proposal changes
+the counts that it asked for (``scratch.changed``). Functions of a feature:
+
+    full     its value on a state, from nothing; whatever it keeps of a lane begins anew
+    delta    by how much its value would change: full(after) - full(before), exactly
+    bound    its weight times `delta`, or more: what a proposal may gain before anything that is slow was looked at
+    gap      its weight times `delta`, less `bound`; exactly 0 where there is no bound of its own
+    keep     the proposal is accepted: renew what the feature keeps; state and counts are still those before it
+
+`full` and `delta` are needed.
+"""
+
+from gpusearch.kernels.records import (
+    DOCUMENT_VALUES,
+    SENTENCE_SLOT,
+    TABLE_SUMS,
+    TOKENS,
+    TYPES,
+    UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
+    Change,
+    Changed,
+)
+from gpusearch.kernels.target import by_type, optional, shared
+
+
+@by_type
+def full(feature, problem, search, state, scratch, lane):
+    """The feature's value on the whole unit of a lane, 2^-20 nat; every feature has a version of its own."""
+    raise NotImplementedError
+
+
+@by_type
+def delta(feature, problem, search, state, scratch, lane, change):
+    """By how much a proposal changes the value, 2^-20 nat; every feature has a version of its own."""
+    raise NotImplementedError
+
+
+@by_type
+def bound(feature, weight, problem, search, state, scratch, lane, change):
+    """The weighted change of the value at most, 2^-40 nat."""
+    return weight * delta(feature, problem, search, state, scratch, lane, change)
+
+
+@by_type
+def gap(feature, weight, problem, search, state, scratch, lane, change):
+    """The weighted change less its bound, 2^-40 nat; it must not look at the changed counts."""
+    return 0
+
+
+@by_type
+def keep(feature, problem, search, state, scratch, lane, change):
+    """Renew what the feature keeps of a lane before a proposal is written into it."""
+
+
+def _none(document):
+    return 0
+
+
+@optional(_none)
+def document_values(document):
+    """Number of features of the document."""
+    return document.number[DOCUMENT_VALUES] + 0
+
+
+def _no_change(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
+    return 0
+
+
+@optional(_no_change)
+def bound_of_document(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
+    """Upper bound of the weighted change of all features of the document, 2^-40 nat."""
+    list_changes(document, problem, state, scratch, lane, sentence, first, replaced, count)
+    change = _change(problem, state, lane, sentence, first, replaced, count)
+    return _bounds(document.features, problem, search, state, scratch, lane, change)
+
+
+@optional(_no_change)
+def gap_of_document(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
+    """What is to be added to the bound to make the weighted change of it, 2^-40 nat."""
+    change = _change(problem, state, lane, sentence, first, replaced, count)
+    return _gaps(document.features, problem, search, state, scratch, lane, change)
+
+
+@optional(_no_change)
+def commit_document(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
+    """Renew values and counts for a proposal that is accepted but not written yet; the change of the score."""
+    list_changes(document, problem, state, scratch, lane, sentence, first, replaced, count)
+    change = _change(problem, state, lane, sentence, first, replaced, count)
+    column = state.feature.shape[1] - document.number[DOCUMENT_VALUES]
+    score = _commits(document.features, column, problem, search, state, scratch, lane, change)
+    for table in range(document.table.shape[0]):
+        begin = document.table[table, 0]
+        for k in range(scratch.changed.many[table]):
+            place = begin + scratch.changed.item[table, k]
+            _count(state, lane, table, place, scratch.changed.by[table, k] + 0)
+    return score
+
+
+def _nothing(document, problem, search, state, scratch, lane):
+    return 0
+
+
+@optional(_nothing)
+def refresh_document(document, problem, search, state, scratch, lane):
+    """Counts and values of a lane from nothing; the weighted sum of the values."""
+    for place in range(state.count.shape[1]):
+        state.count[lane, place] = 0
+    for place in range(state.sum.shape[1]):
+        state.sum[lane, place] = 0
+    unit = state.unit[lane]
+    for local in range(problem.unit[unit, UNIT_SENTENCES]):
+        slots = problem.sentence[problem.unit[unit, UNIT_FIRST_SENTENCE] + local, SENTENCE_SLOT]
+        for slot in range(slots, slots + state.length[lane, local]):
+            option = state.option[lane, slot]
+            for table in range(document.table.shape[0]):
+                for k in range(document.first[table, option], document.first[table, option + 1]):
+                    _count(state, lane, table, document.table[table, 0] + document.item[k], 1)
+    column = state.feature.shape[1] - document.number[DOCUMENT_VALUES]
+    return _fulls(document.features, column, problem, search, state, scratch, lane)
+
+
+@shared
+def _count(state, lane, table, place, by):
+    """Add to the count of an item."""
+    before = state.count[lane, place]
+    after = before + by
+    state.count[lane, place] = after
+    tokens = TABLE_SUMS * table + TOKENS
+    types = TABLE_SUMS * table + TYPES
+    state.sum[lane, tokens] = state.sum[lane, tokens] + by
+    state.sum[lane, types] = state.sum[lane, types] + (after > 0) - (before > 0)
+
+
+@shared
+def _change(problem, state, lane, sentence, first, replaced, count):
+    local = sentence - problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE]
+    return Change(local, sentence, first, replaced, count)
+
+
+def _end_of_bounds(active, problem, search, state, scratch, lane, change):
+    return 0
+
+
+@optional(_end_of_bounds)
+def _bounds(active, problem, search, state, scratch, lane, change):
+    own = bound(active.feature, active.weight[0], problem, search, state, scratch, lane, change)
+    return own + _bounds(active.rest, problem, search, state, scratch, lane, change)
+
+
+@optional(_end_of_bounds)
+def _gaps(active, problem, search, state, scratch, lane, change):
+    own = gap(active.feature, active.weight[0], problem, search, state, scratch, lane, change)
+    return own + _gaps(active.rest, problem, search, state, scratch, lane, change)
+
+
+def _end_of_commits(active, column, problem, search, state, scratch, lane, change):
+    return 0
+
+
+@optional(_end_of_commits)
+def _commits(active, column, problem, search, state, scratch, lane, change):
+    by = delta(active.feature, problem, search, state, scratch, lane, change)
+    keep(active.feature, problem, search, state, scratch, lane, change)
+    state.feature[lane, column] = state.feature[lane, column] + by
+    rest = _commits(active.rest, column + 1, problem, search, state, scratch, lane, change)
+    return active.weight[0] * by + rest
+
+
+def _end_of_fulls(active, column, problem, search, state, scratch, lane):
+    return 0
+
+
+@optional(_end_of_fulls)
+def _fulls(active, column, problem, search, state, scratch, lane):
+    value = full(active.feature, problem, search, state, scratch, lane)
+    state.feature[lane, column] = value
+    return active.weight[0] * value + _fulls(active.rest, column + 1, problem, search, state, scratch, lane)
+
+
+@shared
+def list_changes(document, problem, state, scratch, lane, sentence, first, replaced, count):
+    """List by how much a proposal changes each count; phrases that only move change none."""
+    kept = 0
+    for k in range(count):
+        kept += scratch.origin[k] >= 0
+    slots = problem.sentence[sentence, SENTENCE_SLOT]
+    for table in range(document.table.shape[0]):
+        many = 0
+        if kept < count:
+            for k in range(count):
+                if scratch.origin[k] < 0:
+                    many = _list_option(document, scratch.changed, table, many, scratch.option[k], 1)
+        if kept < replaced:
+            for slot in range(first, first + replaced):
+                if kept == 0 or not _is_kept(scratch, count, slot):
+                    option = state.option[lane, slots + slot]
+                    many = _list_option(document, scratch.changed, table, many, option, -1)
+        scratch.changed.many[table] = many
+        begin = document.table[table, 0]
+        for k in range(many):
+            before = state.count[lane, begin + scratch.changed.item[table, k]]
+            scratch.changed.turn[table, k] = (before + scratch.changed.by[table, k] > 0) - (before > 0)
+
+
+@shared
+def _is_kept(scratch, count, slot):
+    """Whether the phrase of a slot stays in a proposal."""
+    found = False
+    for k in range(count):
+        found = found or scratch.origin[k] == slot
+    return found
+
+
+@shared
+def _list_option(document, changed, table, many, option, by):
+    """Count the items of an option; returns how many different items are listed then."""
+    for place in range(document.first[table, option], document.first[table, option + 1]):
+        item = document.item[place]
+        k = 0
+        while k < many and changed.item[table, k] != item:
+            k += 1
+        if k == many:
+            changed.item[table, many] = item
+            changed.by[table, many] = by
+            many += 1
+        else:
+            changed.by[table, k] = changed.by[table, k] + by
+    return many
+
+
+@shared
+def change_of_tokens(changed, table):
+    """By how much a proposal changes the number of items of a table."""
+    total = 0
+    for k in range(changed.many[table]):
+        total += changed.by[table, k]
+    return total
+
+
+@shared
+def change_of_types(changed, table):
+    """By how much a proposal changes the number of different items of a table."""
+    total = 0
+    for k in range(changed.many[table]):
+        total += changed.turn[table, k]
+    return total
+
+
+def _no_row(changed, row):
+    return ()
+
+
+@optional(_no_row)
+def changed_of_thread(changed, row):
+    """One thread's part of the lists of changes."""
+    return Changed(changed.many[row], changed.item[row], changed.by[row], changed.turn[row])

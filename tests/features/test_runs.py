@@ -1,0 +1,133 @@
+"""Features of the document in searches, samples and scores, from the configuration to what is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gpusearch
+from gpusearch.cli.main import run
+from gpusearch.decoder import Decoder
+from gpusearch.errors import InputError
+from gpusearch.search.samples import read_samples
+from tests.tiny import TINY
+
+DOCUMENTS = [["la maison bleue", "la maison", "une maison .", ""], ["le petit chien ne dort pas ."]]
+TTR = ("features.ttr.use=type-token-ratio",)
+# In this order all commands of this file run one set of compiled kernels.
+BOTH = (*TTR, "features.length.use=sentence-length")
+
+
+def load(*settings: str) -> Decoder:
+    return gpusearch.load(TINY, [*BOTH, *settings])
+
+
+def test_the_score_of_the_search_is_the_one_that_is_reported() -> None:
+    """Exact integers on the one side, floats of the models' own numbers on the other."""
+    decoder = load("features.ttr.weights=-3.5", "features.length.weights=0.25")
+    for method in ("search", "gibbs"):
+        decoded = decoder.decode(DOCUMENTS, chains=4, steps_per_word=20.0, method=method, recombine="best-chain")
+        for found in decoded.result.documents:
+            assert found.best.score == pytest.approx(found.chain_scores.max(), abs=1e-4)
+            names = decoder.model.features
+            words = [word for sentence in found.best.sentences for word in sentence.words]
+            assert found.best.features[names.index("ttr")] == len(set(words)) / len(words)
+            assert found.best.score == pytest.approx(float(names.score(found.best.features)), abs=1e-9)
+
+
+def test_a_feature_of_the_document_makes_documents_the_units_and_decides() -> None:
+    """A reward for few different words says "house" again and again; a penalty for them does not."""
+    same, different = load("features.ttr.weights=-200"), load("features.ttr.weights=200")
+    texts = ["une maison", "une maison", "une maison"]
+    settings: dict[str, Any] = {"chains": 8, "steps_per_word": 100.0}
+    found = [decoder.decode([texts], **settings).result.documents[0] for decoder in (same, different)]
+    assert [one.steps.shape[1] for one in found] == [1, 1]
+    ratios = [float(one.best.features[same.model.features.index("ttr")]) for one in found]
+    assert ratios[0] == 2 / 6
+    assert ratios[1] > ratios[0]
+
+
+def test_a_lattice_is_not_made_of_them() -> None:
+    decoder = load()
+    lattice = decoder.decode(DOCUMENTS, chains=4, recombine="lattice")
+    best = decoder.decode(DOCUMENTS, chains=4, recombine="best-unit")
+    assert lattice.texts == best.texts
+    assert "recombine:best-unit" in lattice.signature and "recombine:best-unit" in best.signature
+    assert "feature.ttr:type-token-ratio()" in best.signature
+
+
+def test_features_stand_in_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("in").write_text("la maison bleue\nla maison\n", encoding="utf-8")
+    given = [f"--set={setting}" for setting in BOTH]
+    command = ["decode", "-c", str(TINY), *given, "in", "--chains", "2", "--quiet", "-o"]
+    assert run([*command, "out.jsonl", "--format", "jsonl", "--nbest", "2", "--nbest-list", "list",
+                "--score-file", "scores"]) == 0  # fmt: skip
+    row = json.loads(Path("out.jsonl").read_text(encoding="utf-8").split("\n")[0])
+    document = row if "nbest" in row else row["document"]
+    assert document["features"]["ttr"] == document["nbest"][0]["features"]["ttr"] > 0
+    scores = json.loads(Path("scores").read_text(encoding="utf-8"))
+    assert scores["features"] == document["features"]
+    assert " ttr= 0 length= -" in Path("list").read_text(encoding="utf-8")
+
+
+def test_a_given_translation_is_scored_with_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A row more for the document, with the features that look at it; null where a sentence is out of reach."""
+    monkeypatch.chdir(tmp_path)
+    Path("in").write_text("la maison\nune maison\n", encoding="utf-8")
+    given = [f"--set={setting}" for setting in (*BOTH, "features.ttr.weights=2.0")]
+    for text, ratio in (("the house\na house\n", 3 / 4), ("the house\na palace\n", None)):
+        Path("out").write_text(text, encoding="utf-8")
+        assert run(["score", "-c", str(TINY), *given, "--translation", "out", "in"]) == 0
+        *sentences, whole = [json.loads(line) for line in capsys.readouterr().out.split("\n")[:-1]]
+        assert [row.get("seg") for row in (*sentences, whole)] == [1, 2, None]
+        if ratio is None:
+            assert whole["score"] is None and whole["features"] is None
+            continue
+        assert [row["features"]["ttr"] for row in (*sentences, whole)] == [0, 0, ratio]
+        assert whole["features"]["length"] == sum(row["features"]["length"] for row in sentences) < 0
+        assert whole["score"] == pytest.approx(sum(row["score"] for row in sentences) + 2 * ratio)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["features.x.use=ttr"], r'unknown feature x; found use = "ttr"; expected one of .*type-token-ratio'),
+        (["features.x.use=type-token-ratio", "features.x.weights=[1, 2]"], "found 2 weights; expected 1"),
+        (["features.x.use=type-token-ratio", "features.x.options={size=1}"], "unknown option of feature x; found size"),
+        (["features.LM0.use=type-token-ratio"], "two features are called LM0"),
+        (["features.WordPenalty.use=type-token-ratio"], "two features are called WordPenalty"),
+        (["features.x.use=type-token-ratio", "features.x.options={form='root'}"], "expected paper or docent"),
+    ],
+)
+def test_faults_of_the_configuration(settings: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        gpusearch.load(TINY, settings)
+
+
+def test_the_short_form() -> None:
+    """`[features] ttr = "type-token-ratio"`, with the weight 1."""
+    decoder = gpusearch.load(TINY, ["features.ttr=type-token-ratio"])
+    assert decoder.model.features.document == ("ttr",)
+    assert decoder.model.features.weights[decoder.model.features.index("ttr")] == 1
+
+
+def test_samples_are_of_documents_without_being_told_so(tmp_path: Path) -> None:
+    """They carry the features: here each sample's ratio follows from its words."""
+    (tmp_path / "in").write_text("la maison bleue\nune maison\n", encoding="utf-8")
+    given = [f"--set={setting}" for setting in BOTH]
+    chosen = ["--chains", "2", "--iterations", "10", "--burn-in", "2", "--quiet"]
+    assert run(["sample", "-c", str(TINY), *given, *chosen, str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 0
+    samples = read_samples(tmp_path / "out")
+    assert samples.features[-2:] == ["ttr", "length"]
+    (unit,) = samples
+    texts = [unit.of_sentence(sentence).texts for sentence in range(2)]
+    ratios = unit.features[:, :, -2].reshape(-1)
+    for number, pair in enumerate(zip(*texts, strict=True)):
+        words = " ".join(pair).split()
+        assert ratios[number] == pytest.approx(len(set(words)) / len(words), abs=2**-20)

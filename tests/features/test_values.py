@@ -1,0 +1,71 @@
+"""Values of the built-in features against numbers worked by hand."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from gpusearch.errors import InputError
+from gpusearch.features.sentence_length import SentenceLength
+from gpusearch.features.type_token import Ovix, TypeTokenRatio
+from tests.features.documents import document
+
+# Eight words, five of them different; an empty sentence counts for nothing.
+HOUSES = document(
+    "la = the | maison = house | bleue = blue", "", "une = a | maison = house", "la = the | maison = big house"
+)
+
+
+def test_type_token_ratio() -> None:
+    assert TypeTokenRatio().value(HOUSES) == 5 / 8
+    assert TypeTokenRatio(form="docent").value(HOUSES) == pytest.approx(math.log(5 / 8))
+    assert TypeTokenRatio().value(document("ne =")) == 0
+    assert TypeTokenRatio(form="docent").value(document("ne =")) == 0
+
+
+def test_ovix() -> None:
+    """Equation 1 by hand: N = 8, V = 5: 2.0794 / ln (2 - 1.6094 / 2.0794) = 2.0794 / ln 1.2260 = 10.205."""
+    assert Ovix().value(HOUSES) == pytest.approx(10.205, abs=1e-3)
+    # Docent's: -2.0794 / ln (2 - 1.6094 / 2.1972) = -2.0794 / ln 1.2675.
+    assert Ovix(form="docent").value(HOUSES) == pytest.approx(-8.7712, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("words", "paper", "docent"),
+    [
+        ("", 0, 0),
+        ("x", 0, 0),
+        ("x x", 1, -1),  # ln 2 / ln 2: one type
+        ("x y", 0, -math.log(2) / math.log(2 - math.log(2) / math.log(3))),
+        ("x y z", math.log(3) / math.log(2 - math.log(2) / math.log(3)), None),  # as if V were 2
+    ],
+)
+def test_ovix_where_it_is_not_defined(words: str, paper: float, docent: float | None) -> None:
+    text = document(f"a = {words}")
+    assert Ovix().value(text) == pytest.approx(paper)
+    if docent is not None:
+        assert Ovix(form="docent").value(text) == pytest.approx(docent)
+
+
+def test_sentence_length() -> None:
+    """As Docent has it: ln p of equal lengths, or of the side, and of a geometric distance."""
+    feature = SentenceLength(identical=0.5, shorter=0.3, decay_shorter=0.25, decay_longer=0.5)
+    assert feature.value(document("a b = x y")) == pytest.approx(math.log(0.5))
+    assert feature.value(document("a b c = x")) == pytest.approx(math.log(0.3 * 0.25 * 0.75))
+    assert feature.value(document("a = x y z w")) == pytest.approx(math.log(0.2 * 0.5 * 0.5**2))
+    assert feature.value(HOUSES) == pytest.approx(2 * math.log(0.5) + math.log(0.2 * 0.5))
+    assert SentenceLength(decay_shorter=0.999).log(-60) == -100
+
+
+@pytest.mark.parametrize(
+    "options", [{"identical": 0.0}, {"shorter": 1.0}, {"decay_longer": 2.0}, {"identical": 0.6, "shorter": 0.5}]
+)
+def test_sentence_length_takes_probabilities(options: dict[str, float]) -> None:
+    with pytest.raises(InputError, match=r"between 0 and 1|below 1"):
+        SentenceLength(**options)
+
+
+def test_type_token_ratio_has_two_forms() -> None:
+    with pytest.raises(InputError, match="expected paper or docent"):
+        TypeTokenRatio(form="root")

@@ -1,0 +1,79 @@
+"""Features of the document on random problems: their material, and a short way to write them.
+
+A feature is written ``name`` or ``name:option=value,option=value``, as in ``Case(1, features=("type-token-ratio",))``.
+Needs no more than numpy and numba, like ``random_problem.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gpusearch.features.builtin import BUILT_IN
+from gpusearch.features.material import Material, Points
+from gpusearch.features.protocol import Feature
+from gpusearch.features.record import make_document
+from gpusearch.kernels.records import (
+    LONGEST,
+    OPTION_LENGTH,
+    OPTION_START,
+    OPTION_WORDS,
+    SENTENCE_WORDS,
+    UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
+    Problem,
+    Search,
+)
+from gpusearch.model.entries import offsets_of
+
+# Each that is built in, with the other forms of some; tests that compile kernels take them all, so as to compile once.
+ALL = ("type-token-ratio", "type-token-ratio:form=docent", "ovix", "ovix:form=docent", "sentence-length")
+# Large: scores of random problems are hundreds of nats apart, most values of features are not.
+WEIGHT = 1 << 30
+
+
+def feature(written: str) -> Feature:
+    """The feature that is written so."""
+    name, _, options = written.partition(":")
+    given: dict[str, Any] = {}
+    for option in filter(None, options.split(",")):
+        key, _, value = option.partition("=")
+        try:
+            given[key] = float(value)
+        except ValueError:
+            given[key] = value
+    made: Feature = BUILT_IN[name](**given)
+    return made
+
+
+def with_features(problem: Problem, search: Search, written: Sequence[str], seed: int = 0) -> tuple[Problem, int]:
+    """The problem with features of weights of either sign, and how many values they add to a state."""
+    signs = np.random.default_rng((seed, 4)).choice([-1, 1], len(written))
+    chosen = [(feature(one), int(sign) * WEIGHT) for one, sign in zip(written, signs, strict=True)]
+    material = random_material(problem, int(search.number[LONGEST]))
+    return problem._replace(document=make_document(material, chosen)), len(chosen)
+
+
+def random_material(problem: Problem, longest: int) -> Material:
+    """Target words are those of the first language model; the rest is made up, the same for a unit alone."""
+    source: list[int] = []
+    for unit in problem.unit:
+        for local in range(int(unit[UNIT_SENTENCES])):
+            words = int(problem.sentence[int(unit[UNIT_FIRST_SENTENCE]) + local, SENTENCE_WORDS])
+            source += [(5 * position + 3 * local) % 7 for position in range(words)]
+    place = problem.option_place
+    points, many = [], []
+    for option in place:
+        start, length, words = int(option[OPTION_START]), int(option[OPTION_LENGTH]), int(option[OPTION_WORDS])
+        here = [(min(j, length - 1), j) for j in range(words) if (start + j) % 3]
+        here += [(length - 1, 0)] if length > 1 and words else []
+        points += here
+        many.append(len(here))
+    found = Points(offsets_of(np.array(many, np.int64)), np.array(points, np.int64).reshape(-1, 2))
+    word = problem.target_word[0].astype(np.int64)
+    names = [f"w{k}" for k in range(int(word.max(initial=0)) + 1)]
+    return Material(
+        problem, longest, word, names, np.array(source, np.int64), [f"s{k}" for k in range(7)], lambda: found
+    )
