@@ -10,6 +10,7 @@ from typing import Any
 from gpusearch.config import Config, load_config, with_search
 from gpusearch.errors import InputError
 from gpusearch.features.load import with_features
+from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.model.model import Model, load_model
 from gpusearch.prepared import Prepared, prepare
@@ -17,7 +18,7 @@ from gpusearch.search.run import SearchResult, Status, search_documents
 from gpusearch.search.saved import Given, given_from_trace
 from gpusearch.search.saved import load as load_saved
 from gpusearch.search.signature import signature
-from gpusearch.search.translation import Translation
+from gpusearch.search.translation import SentenceTranslation
 from gpusearch.text import make_processor
 from gpusearch.timing import Timer
 
@@ -65,13 +66,13 @@ class Decoder:
             self.target = make_processor(config.text, "target")
             self.model: Model = with_features(load_model(config), config)
 
-    def prepare(self, corpus: Corpus) -> Prepared:
+    def prepare(self, corpus: Corpus, candidates: Sequence[Candidate] = ()) -> Prepared:
         """Source tokens, and the translations that the input gives or forbids.
 
         Raises:
-            InputError: mark-up or constraints that mean nothing.
+            InputError: mark-up, constraints or candidates that mean nothing.
         """
-        return prepare(corpus, self.config.text, self.source, self.target)
+        return prepare(corpus, self.config.text, self.source, self.target, candidates, self.config.candidates)
 
     def tokens(self, corpus: Corpus) -> list[list[list[str]]]:
         """Source tokens: ``[document][segment]``."""
@@ -81,6 +82,7 @@ class Decoder:
         self,
         documents: Documents,
         *,
+        candidates: Sequence[Candidate] = (),
         n_best: int = 0,
         list_size: int = 0,
         distinct: bool = False,
@@ -94,6 +96,7 @@ class Decoder:
 
         Args:
             documents: a corpus, or lists of raw source segments.
+            candidates: translations of whole segments by other systems; `[candidates]` weighs their scores.
             n_best: how many of the chains' final states to describe as well (``method = "beam"``: of the best
                 derivations of each sentence).
             list_size: how many derivations of each sentence to list.
@@ -113,7 +116,7 @@ class Decoder:
             found = f"initial = {config.search.initial}"
             raise InputError("initial_file would have no effect", found=found, expected="initial = file or saved")
         with self.timer.measure("text"):
-            prepared = self.prepare(corpus)
+            prepared = self.prepare(corpus, candidates)
         tokens = prepared.tokens
         ids = [document.id for document in corpus.documents]
         result = search_documents(
@@ -133,25 +136,29 @@ class Decoder:
             status=status,
         )
         with self.timer.measure("output"):
-            pairs = list(zip(prepared.plain, result.documents, strict=True))
-            texts = [self.texts(sources, found.best) for sources, found in pairs]
-            n_best_texts = [[self.texts(sources, one) for one in found.n_best] for sources, found in pairs]
+            texts = [self._texts(prepared, d, found.best.sentences) for d, found in enumerate(result.documents)]
+            n_best_texts = [
+                [self._texts(prepared, d, one.sentences) for one in found.n_best]
+                for d, found in enumerate(result.documents)
+            ]
             sentence_n_best_texts = [
                 [
-                    [self.target.to_text(one.words, source) for one in several]
-                    for source, several in zip(sources, found.sentence_n_best, strict=False)
+                    [self._text(prepared, (d, s), one.words) for one in several]
+                    for s, several in enumerate(found.sentence_n_best)
                 ]
-                for sources, found in pairs
+                for d, found in enumerate(result.documents)
             ]
         run = signature(config, self.model, result)
         return Decoded(corpus, texts, result, run, config.search.method, n_best_texts, sentence_n_best_texts)
 
-    def texts(self, sources: Sequence[str], translation: Translation) -> list[str]:
-        """Raw text of a document's translation, a segment each; `sources` is its raw source without mark-up."""
-        return [
-            self.target.to_text(sentence.words, source)
-            for source, sentence in zip(sources, translation.sentences, strict=True)
-        ]
+    def _texts(self, prepared: Prepared, document: int, sentences: Sequence[SentenceTranslation]) -> list[str]:
+        """Raw text of a document's translation, a segment each."""
+        return [self._text(prepared, (document, s), sentence.words) for s, sentence in enumerate(sentences)]
+
+    def _text(self, prepared: Prepared, place: tuple[int, int], words: Sequence[str]) -> str:
+        """Raw text of a segment's translation: as it was given, where it was given as a whole."""
+        written = prepared.written.get(place, {}).get(tuple(words))
+        return self.target.to_text(words, prepared.plain[place[0]][place[1]]) if written is None else written
 
     def _given(self, config: Config, tokens: list[list[list[str]]]) -> Given | None:
         file = config.search.initial_file

@@ -8,13 +8,16 @@ last one included; all but the span may be absent.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpusearch.config import TextConfig
+from gpusearch.candidates import by_segment, frozen_texts
+from gpusearch.config import CandidatesConfig, TextConfig
 from gpusearch.errors import InputError
-from gpusearch.io.corpus import Corpus, Segment
-from gpusearch.model.tableless import LOWEST_LOG, Constraint
+from gpusearch.io.candidates import Candidate
+from gpusearch.io.corpus import Corpus, Segment, describe_segment
+from gpusearch.model.tableless import LOWEST_LOG, Constraint, Words
 from gpusearch.text.processor import TextProcessor
 from gpusearch.text.xml_input import MarkedText, parse_marked
 
@@ -28,10 +31,23 @@ class Prepared:
     tokens: list[list[list[str]]] = field(default_factory=list)
     plain: list[list[str]] = field(default_factory=list)
     constraints: dict[tuple[int, int], list[Constraint]] = field(default_factory=dict)
+    written: dict[tuple[int, int], dict[Words, str]] = field(default_factory=dict)
+    """By document and segment: translations of it that the input gives as a whole, from their tokens to their text."""
 
 
-def prepare(corpus: Corpus, config: TextConfig, source: TextProcessor, target: TextProcessor) -> Prepared:
+def prepare(
+    corpus: Corpus,
+    config: TextConfig,
+    source: TextProcessor,
+    target: TextProcessor,
+    candidates: Sequence[Candidate] = (),
+    scores: CandidatesConfig | None = None,
+) -> Prepared:
     """Tokens and constraints of a corpus.
+
+    Args:
+        candidates: translations of whole segments by other systems.
+        scores: what becomes of them.
 
     Raises:
         InputError: mark-up or constraints that mean nothing; names document and segment, from 1.
@@ -56,7 +72,44 @@ def prepare(corpus: Corpus, config: TextConfig, source: TextProcessor, target: T
             prepared.plain[-1].append(plain)
             if constraints:
                 prepared.constraints[d, s] = constraints
+    add_candidates(prepared, corpus, target, candidates, scores or CandidatesConfig())
+    add_frozen(prepared, corpus, target)
     return prepared
+
+
+def add_candidates(
+    prepared: Prepared,
+    corpus: Corpus,
+    target: TextProcessor,
+    candidates: Sequence[Candidate],
+    scores: CandidatesConfig,
+) -> None:
+    """Let translations of whole segments by other systems be options, beside others or alone."""
+    for place, several in by_segment(candidates, corpus, prepared.tokens, scores.weights).items():
+        words = [tuple(target.to_tokens(one.text)) for one in several]
+        of_segment = Constraint(
+            0,
+            len(prepared.tokens[place[0]][place[1]]),
+            tuple((one, 0.0) for one in words),
+            exclusive=scores.alone,
+            scores=tuple(tuple(one.scores[name] for name in scores.weights) for one in several),
+        )
+        prepared.constraints.setdefault(place, []).append(of_segment)
+        written = prepared.written.setdefault(place, {})
+        for tokens, one in zip(words, several, strict=True):
+            written.setdefault(tokens, one.text)
+
+
+def add_frozen(prepared: Prepared, corpus: Corpus, target: TextProcessor) -> None:
+    """Let the translation of a frozen segment be its only option."""
+    for (d, s), text in frozen_texts(corpus).items():
+        words, count = tuple(target.to_tokens(text)), len(prepared.tokens[d][s])
+        if words and not count:
+            name = describe_segment(corpus.documents[d], d, s)
+            raise InputError(f"{name} has no words to translate", path=corpus.path, found=f"frozen: {text!r}")
+        prepared.written[d, s] = {words: text}
+        if count:
+            prepared.constraints[d, s] = [Constraint(0, count, ((words, 0.0),), exclusive=True)]
 
 
 def _tokens(marked: MarkedText, source: TextProcessor) -> tuple[list[str], list[int]]:

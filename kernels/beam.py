@@ -27,7 +27,7 @@ from gpusearch.kernels.beam_records import (
 from gpusearch.kernels.beam_stack import LOWEST, begin_stack, close_stack, put
 from gpusearch.kernels.heap import heapify, sift_down, sift_up
 from gpusearch.kernels.judge import recall
-from gpusearch.kernels.options import span_row
+from gpusearch.kernels.options import longest_of, span_row
 from gpusearch.kernels.records import (
     DISTORTION_LIMIT,
     DISTORTION_WEIGHT,
@@ -36,7 +36,6 @@ from gpusearch.kernels.records import (
     LM_END,
     LM_FIRST_SLOT,
     LM_WEIGHT,
-    LONGEST,
     OPTION_LENGTH,
     OPTION_START,
     OPTION_TARGET,
@@ -60,8 +59,8 @@ def estimate_future(problem, search, beam, work, sentence):
         for start in range(words - length + 1):
             stop = start + length
             best = LOWEST
-            if length <= search.number[LONGEST]:
-                row = span_row(problem, search, sentence, start, length)
+            if length <= longest_of(problem, sentence):
+                row = span_row(problem, sentence, start, length)
                 for option in range(problem.span[row], problem.span[row + 1]):
                     best = max(best, beam.estimate[option] + 0)
             for middle in range(start + 1, stop):
@@ -123,7 +122,7 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
         left = start
         future = work.group_future[group] - work.future[left * stride + stop]
         while start + length <= stop and (start == gap or start + length - gap <= window):
-            row = span_row(problem, search, sentence, start, length)
+            row = span_row(problem, sentence, start, length)
             if abs(start - end) <= limit and problem.span[row] < problem.span[row + 1]:
                 left_over = work.future[left * stride + start] + work.future[(start + length) * stride + stop]
                 work.grid_base[count] = future + left_over - jump_cost(search, group, end, start)
@@ -229,7 +228,7 @@ def jump_cost(search, group, end, start):
 def find_grids(problem, search, beam, work, sentence, covered):
     """All grids whose hypotheses cover so many words; returns their number."""
     count = 0
-    for length in range(1, min(search.number[LONGEST] + 0, covered) + 1):
+    for length in range(1, min(longest_of(problem, sentence), covered) + 1):
         for group in range(work.stack[covered - length], work.stack[covered - length + 1]):
             count = add_grids(problem, search, beam, work, sentence, group, length, count)
     return count

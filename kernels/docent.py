@@ -11,13 +11,12 @@ out of order, and the result is put beside its place).
 """
 
 from gpusearch.kernels.operations import draw_operation, keep, linearise_block, phrase, trim
-from gpusearch.kernels.options import cover, put, span_row, start_of, stop_of
+from gpusearch.kernels.options import cover, longest_of, put, span_row, start_of, stop_of
 from gpusearch.kernels.philox import next_word, uniform
 from gpusearch.kernels.records import (
     CHANGE,
     LINEARISE,
     LINEARISE_BLOCK,
-    LONGEST,
     MOVE,
     MOVE_BLOCK,
     MOVE_DISTANCE,
@@ -128,7 +127,7 @@ def _change(problem, search, state, scratch, lane, sentence, phrases):
     slot = uniform(scratch.random, phrases)
     present = phrase(problem, state, lane, sentence, slot)
     start = start_of(problem, present)
-    row = span_row(problem, search, sentence, start, stop_of(problem, present) - start)
+    row = span_row(problem, sentence, start, stop_of(problem, present) - start)
     option = problem.span[row] + uniform(scratch.random, problem.span[row + 1] - problem.span[row])
     if option == present:
         return -1, 0, 0
@@ -251,8 +250,8 @@ def cover_uniformly(problem, search, scratch, sentence, start, end, count):
     has an option of its own.
     """
     while start < end:
-        row = span_row(problem, search, sentence, start, 1)
-        last = row + min(search.number[LONGEST], end - start)
+        row = span_row(problem, sentence, start, 1)
+        last = row + min(longest_of(problem, sentence), end - start)
         option = problem.span[row] + uniform(scratch.random, problem.span[last] - problem.span[row])
         stop = stop_of(problem, option)
         put(scratch, count, option, start, stop)

@@ -18,13 +18,12 @@ slots replaced, candidates (0: the block is empty), and three of the operator's 
 """
 
 from gpusearch.kernels.operations import covered, keep, phrase
-from gpusearch.kernels.options import behind, first_of, put, span_row
+from gpusearch.kernels.options import behind, first_of, longest_of, put, span_row
 from gpusearch.kernels.philox import SCAN, philox
 from gpusearch.kernels.records import (
     GIBBS_PAIRS,
     GIBBS_RANDOM_SCAN,
     GIBBS_WINDOW,
-    LONGEST,
     MERGE_SPLIT,
     REORDER,
     RESEGMENT_WINDOW,
@@ -101,11 +100,11 @@ def slot_over(problem, state, lane, sentence, position):
 
 
 @shared
-def count_options(problem, search, sentence, start, words):
+def count_options(problem, sentence, start, words):
     """Number of options of a span."""
-    if words > search.number[LONGEST]:
+    if words > longest_of(problem, sentence):
         return 0
-    row = span_row(problem, search, sentence, start, words)
+    row = span_row(problem, sentence, start, words)
     return problem.span[row + 1] - problem.span[row]
 
 
@@ -116,7 +115,7 @@ def retrans(problem, search, state, lane, local, sentence, position):
     if slot < 0:
         return RETRANS, local, 0, 0, 0, 0, 0, 0
     stop = behind(covered(problem, state, lane, sentence, slot))
-    count = count_options(problem, search, sentence, position, stop - position)
+    count = count_options(problem, sentence, position, stop - position)
     return RETRANS, local, slot, 1, count, position, stop, 0
 
 
@@ -132,13 +131,13 @@ def merge_split(problem, search, state, lane, local, sentence, position):
     right = slot_over(problem, state, lane, sentence, position)
     start = first_of(covered(problem, state, lane, sentence, left))
     stop = behind(covered(problem, state, lane, sentence, right))
-    pairs = count_options(problem, search, sentence, start, position - start) * count_options(
-        problem, search, sentence, position, stop - position
+    pairs = count_options(problem, sentence, start, position - start) * count_options(
+        problem, sentence, position, stop - position
     )
     first = min(left, right)
     replaced = max(left, right) - first + 1
     if left == right or right == left + 1:
-        pairs += count_options(problem, search, sentence, start, stop - start)
+        pairs += count_options(problem, sentence, start, stop - start)
     return MERGE_SPLIT, local, first, replaced, pairs, start, (position if left <= right else -position), stop
 
 
@@ -182,7 +181,7 @@ def resegment_block(problem, search, state, lane, local, sentence, position, wor
                 first = slot
             last = slot
             found += 1
-            row = span_row(problem, search, sentence, start, end - start)
+            row = span_row(problem, sentence, start, end - start)
             rank = phrase(problem, state, lane, sentence, slot) - problem.span[row]
             fits = fits and start >= position and end <= stop and rank < options and (ordered or start == before)
             before = end
@@ -196,7 +195,7 @@ def resegment_block(problem, search, state, lane, local, sentence, position, wor
 def put_candidate(problem, search, state, scratch, lane, sentence, operator, first, replaced, one, two, three, number):
     """Put a candidate of a block into the proposal: its phrases, or -1 where it has an option that does not exist."""
     if operator == RETRANS:
-        put(scratch, 0, problem.span[span_row(problem, search, sentence, one, two - one)] + number, one, two)
+        put(scratch, 0, problem.span[span_row(problem, sentence, one, two - one)] + number, one, two)
         return 1
     if operator == MERGE_SPLIT:
         return put_merged_or_split(
@@ -216,13 +215,13 @@ def put_candidate(problem, search, state, scratch, lane, sentence, operator, fir
 def put_merged_or_split(problem, search, state, scratch, lane, sentence, first, replaced, start, border, stop, number):
     """The options of the whole first, then pairs, those of the right part running faster."""
     middle = abs(border)
-    left = span_row(problem, search, sentence, start, middle - start)
-    right = span_row(problem, search, sentence, middle, stop - middle)
+    left = span_row(problem, sentence, start, middle - start)
+    right = span_row(problem, sentence, middle, stop - middle)
     if border > 0 and replaced < 3:
         # One phrase, or two that meet: else the pair stands apart. A pair of the other order has a negative border.
-        whole = count_options(problem, search, sentence, start, stop - start)
+        whole = count_options(problem, sentence, start, stop - start)
         if number < whole:
-            row = span_row(problem, search, sentence, start, stop - start)
+            row = span_row(problem, sentence, start, stop - start)
             put(scratch, 0, problem.span[row] + number, start, stop)
             return 1
         number -= whole
@@ -252,10 +251,9 @@ def put_pattern(problem, search, scratch, sentence, position, row):
             return count
         start = position + (part & 15)
         words = part >> 4 & 15
-        span = span_row(problem, search, sentence, start, words)
-        option = problem.span[span] + (part >> 8)
-        if option >= problem.span[span + 1]:
+        if part >> 8 >= count_options(problem, sentence, start, words):
             return -1
+        option = problem.span[span_row(problem, sentence, start, words)] + (part >> 8)
         put(scratch, count, option, start, start + words)
         count += 1
     return count

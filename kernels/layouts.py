@@ -16,8 +16,8 @@ all ways to fill them. Layouts are numbered within a *group*, groups within a se
 """
 
 from gpusearch.kernels.operations import covered, keep
-from gpusearch.kernels.options import behind, first_of, put, span_row
-from gpusearch.kernels.records import LONGEST, SENTENCE_WORDS
+from gpusearch.kernels.options import behind, first_of, longest_of, put, span_row
+from gpusearch.kernels.records import SENTENCE_WORDS
 from gpusearch.kernels.target import shared
 
 # Kinds of groups: rows of the tallies where a sweep runs.
@@ -62,7 +62,7 @@ def layouts_of(problem, search, state, lane, sentence, phrases, kind, number):
         return (phrases - number) * (phrases - number)
     if kind == TWO:
         return max(0, phrases - number - 2)
-    return 2 * min(search.number[LONGEST], problem.sentence[sentence, SENTENCE_WORDS] - number)
+    return 2 * min(longest_of(problem, sentence), problem.sentence[sentence, SENTENCE_WORDS] - number)
 
 
 @shared
@@ -116,9 +116,9 @@ def put_layout(problem, search, state, scratch, lane, sentence, phrases, kind, n
 @shared
 def put_open(problem, search, scratch, sentence, place, start, stop):
     """Open a place for a span; False where it has no option."""
-    if stop - start > search.number[LONGEST]:
+    if stop - start > longest_of(problem, sentence):
         return False
-    row = span_row(problem, search, sentence, start, stop - start)
+    row = span_row(problem, sentence, start, stop - start)
     if problem.span[row] == problem.span[row + 1]:
         return False
     put(scratch, place, problem.span[row] + 0, start, stop)

@@ -95,7 +95,7 @@ def change(problem, search, state, scratch, lane, sentence, phrases):
         present = phrase(problem, state, lane, sentence, slot)
         covers = covered(problem, state, lane, sentence, slot)
         start = first_of(covers)
-        row = span_row(problem, search, sentence, start, behind(covers) - start)
+        row = span_row(problem, sentence, start, behind(covers) - start)
         option = draw_other_option(problem, scratch.random, row, present)
         if option >= 0:
             put(scratch, 0, option, start, behind(covers))
@@ -246,11 +246,11 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
     words = problem.sentence[sentence, SENTENCE_WORDS]
     for _ in range(TRIES):
         start = uniform(scratch.random, words)
-        length = draw_length(problem, search, scratch.random, sentence, start, words)
+        length = draw_length(problem, scratch.random, sentence, start, words)
         if length == 0:
             continue
         stop = start + length
-        option = draw_option(problem, scratch.random, span_row(problem, search, sentence, start, length))
+        option = draw_option(problem, scratch.random, span_row(problem, sentence, start, length))
         first = -1
         last = -1
         for slot in range(phrases):
@@ -294,8 +294,8 @@ def split_and_swap(problem, search, state, scratch, lane, sentence, phrases):
         words = behind(covers) - start
         if words > 1:
             left = 1 + uniform(scratch.random, words - 1)
-            row = span_row(problem, search, sentence, start, left)
-            other = span_row(problem, search, sentence, start + left, words - left)
+            row = span_row(problem, sentence, start, left)
+            other = span_row(problem, sentence, start + left, words - left)
             if problem.span[row + 1] > problem.span[row] and problem.span[other + 1] > problem.span[other]:
                 put(scratch, 0, draw_option(problem, scratch.random, other), start + left, start + words)
                 put(scratch, 1, draw_option(problem, scratch.random, row), start, start + left)

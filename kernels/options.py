@@ -1,14 +1,20 @@
 """Drawing translation options, and covering source words anew."""
 
 from gpusearch.kernels.philox import below, uniform
-from gpusearch.kernels.records import LONGEST, OPTION_LENGTH, OPTION_START, SENTENCE_SPAN
+from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START, SENTENCE_LONGEST, SENTENCE_SPAN
 from gpusearch.kernels.target import shared
 
 
 @shared
-def span_row(problem, search, sentence, start, length):
+def longest_of(problem, sentence):
+    """Source words of a sentence's longest option: there are no rows for longer spans."""
+    return problem.sentence[sentence, SENTENCE_LONGEST] + 0
+
+
+@shared
+def span_row(problem, sentence, start, length):
     """Row of ``problem.span`` for `length` source words from `start`."""
-    return problem.sentence[sentence, SENTENCE_SPAN] + start * search.number[LONGEST] + length - 1
+    return problem.sentence[sentence, SENTENCE_SPAN] + start * longest_of(problem, sentence) + length - 1
 
 
 @shared
@@ -63,13 +69,13 @@ def _find(problem, first, last, word):
 
 
 @shared
-def draw_length(problem, search, random, sentence, start, stop):
+def draw_length(problem, random, sentence, start, stop):
     """Source words of a phrase from `start` on that ends by `stop`: uniform over the lengths that have options.
 
     There is always one: every word has an option of its own.
     """
-    row = span_row(problem, search, sentence, start, 1)
-    most = min(search.number[LONGEST], stop - start)
+    row = span_row(problem, sentence, start, 1)
+    most = min(longest_of(problem, sentence), stop - start)
     count = problem.length[row + most - 1, 0] + 0
     if count == 0:
         return 0
@@ -91,10 +97,10 @@ def cover(problem, search, scratch, sentence, start, stop, count):
     Appends to ``scratch.option`` from index `count` on and returns the new count, or -1 where no phrase fits.
     """
     while start < stop:
-        length = draw_length(problem, search, scratch.random, sentence, start, stop)
+        length = draw_length(problem, scratch.random, sentence, start, stop)
         if length == 0:
             return -1
-        row = span_row(problem, search, sentence, start, length)
+        row = span_row(problem, sentence, start, length)
         put(scratch, count, draw_option(problem, scratch.random, row), start, start + length)
         count += 1
         start += length

@@ -125,8 +125,10 @@ class Change(NamedTuple):
 # Columns of Problem.unit, .sentence, .option_place, .option_score.
 UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = range(7)
 UNIT_COLUMNS = 7
-SENTENCE_WORDS, SENTENCE_SLOT, SENTENCE_PLACE, SENTENCE_SPAN, SENTENCE_SOURCE, SENTENCE_OPTION = range(6)
-SENTENCE_COLUMNS = 6
+SENTENCE_WORDS, SENTENCE_SLOT, SENTENCE_PLACE, SENTENCE_SPAN, SENTENCE_SOURCE, SENTENCE_OPTION, SENTENCE_LONGEST = (
+    range(7)
+)
+SENTENCE_COLUMNS = 7
 OPTION_START, OPTION_LENGTH, OPTION_TARGET, OPTION_WORDS = range(4)
 OPTION_SCORE, OPTION_BOUND = range(2)
 
@@ -142,10 +144,11 @@ class Problem(NamedTuple):
     unit: Array
     # int32[*]: for each source word of a unit its sentence, counted within the unit
     word: Array
-    # int64[N, 6]: source words, first slot and first word place in the unit, first row of `span`, first source word in
-    # the unit, first option
+    # int64[N, 7]: source words, first slot and first word place in the unit, first row of `span`, first source word in
+    # the unit, first option, source words of the longest option (at least 1)
     sentence: Array
-    # int32[* + 1]: first option of the span (start, length), in row = sentence's + start * longest + length - 1
+    # int32[* + 1]: first option of the span (start, length), in row = sentence's + start * sentence's longest + length
+    # - 1
     span: Array
     # int32[O, 4]: start, source words, first row of target_word, target words
     option_place: Array

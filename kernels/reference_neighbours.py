@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, permutations, product
 
 from gpusearch.kernels.layouts import PARTS, WORDS
-from gpusearch.kernels.records import DISTORTION_LIMIT, LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem, Search
+from gpusearch.kernels.records import DISTORTION_LIMIT, SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem, Search
 from gpusearch.kernels.reference import Phrases, jumps, span
 
 Span = tuple[int, int]
 
 
-def options_of(problem: Problem, search: Search, sentence: int, start: int, stop: int) -> Sequence[int]:
+def options_of(problem: Problem, sentence: int, start: int, stop: int) -> Sequence[int]:
     """All options of a span."""
-    longest = int(search.number[LONGEST])
+    longest = int(problem.sentence[sentence, SENTENCE_LONGEST])
     if stop - start > longest:
         return ()
     row = int(problem.sentence[sentence, SENTENCE_SPAN]) + start * longest + stop - start - 1
@@ -25,7 +25,7 @@ def neighbours(problem: Problem, search: Search, sentence: int, phrases: Phrases
     """Every neighbour that keeps to the distortion limit, each as often as it is in the neighbourhood: the translation
     itself is, too."""
     for first, last, parts in _layouts(problem, sentence, phrases):
-        ways = [options_of(problem, search, sentence, *part) if isinstance(part, tuple) else (part,) for part in parts]
+        ways = [options_of(problem, sentence, *part) if isinstance(part, tuple) else (part,) for part in parts]
         for options in product(*ways):
             after = [*phrases[:first], *options, *phrases[last:]]
             made = jumps(problem, search, after)[first : first + len(options) + 1]

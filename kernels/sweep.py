@@ -208,7 +208,7 @@ def options_of_place(problem, search, scratch, sentence, place):
         return 0, 1, 0
     covers = scratch.covers[place] + 0
     start = first_of(covers)
-    row = span_row(problem, search, sentence, start, behind(covers) - start)
+    row = span_row(problem, sentence, start, behind(covers) - start)
     first = problem.span[row] + 0
     last = problem.span[row + 1] + 0
     most = ceiling(problem, first)

@@ -89,7 +89,7 @@ def signatures(
 
     problem, search, values = random_problem(0, random_language(0), sentences=(2,), reordering=reordering)
     if features:
-        problem, more = with_features(problem, search, features)
+        problem, more = with_features(problem, features)
         values += more
     if docent:
         search = search._replace(docent=Docent(np.zeros(1, np.int64)))

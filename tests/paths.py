@@ -113,7 +113,7 @@ class Case:
             reordering=self.reordering,
         )
         if self.features:
-            problem, more = with_features(problem, search, self.features, self.seed)
+            problem, more = with_features(problem, self.features, self.seed)
             values += more
         if self.docent_draws:
             search = search._replace(docent=Docent(np.array([self.docent_draws])))

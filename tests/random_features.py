@@ -16,7 +16,6 @@ from gpusearch.features.material import Material, Points
 from gpusearch.features.protocol import Feature
 from gpusearch.features.record import make_document
 from gpusearch.kernels.records import (
-    LONGEST,
     OPTION_LENGTH,
     OPTION_START,
     OPTION_WORDS,
@@ -24,7 +23,6 @@ from gpusearch.kernels.records import (
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
     Problem,
-    Search,
 )
 from gpusearch.model.entries import offsets_of
 
@@ -48,15 +46,15 @@ def feature(written: str) -> Feature:
     return made
 
 
-def with_features(problem: Problem, search: Search, written: Sequence[str], seed: int = 0) -> tuple[Problem, int]:
+def with_features(problem: Problem, written: Sequence[str], seed: int = 0) -> tuple[Problem, int]:
     """The problem with features of weights of either sign, and how many values they add to a state."""
     signs = np.random.default_rng((seed, 4)).choice([-1, 1], len(written))
     chosen = [(feature(one), int(sign) * WEIGHT) for one, sign in zip(written, signs, strict=True)]
-    material = random_material(problem, int(search.number[LONGEST]))
+    material = random_material(problem)
     return problem._replace(document=make_document(material, chosen)), len(chosen)
 
 
-def random_material(problem: Problem, longest: int) -> Material:
+def random_material(problem: Problem) -> Material:
     """Target words are those of the first language model; the rest is made up, the same for a unit alone."""
     source: list[int] = []
     for unit in problem.unit:
@@ -75,5 +73,5 @@ def random_material(problem: Problem, longest: int) -> Material:
     word = problem.target_word[0].astype(np.int64)
     names = [f"w{k}" for k in range(int(word.max(initial=0)) + 1)]
     return Material(
-        problem, longest, word, names, np.array(source, np.int64), [f"s{k}" for k in range(7)], lambda: found
+        problem, word, names, np.array(source, np.int64), [f"s{k}" for k in range(7)], lambda: found
     )

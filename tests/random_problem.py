@@ -22,6 +22,7 @@ from gpusearch.kernels.records import (
     OPTION_WORDS,
     ORIENTATIONS,
     SENTENCE_COLUMNS,
+    SENTENCE_LONGEST,
     SENTENCE_OPTION,
     SENTENCE_PLACE,
     SENTENCE_SLOT,
@@ -136,7 +137,7 @@ def random_problem(
         )
         summed = np.concatenate(([0], np.cumsum(bound[m], dtype=np.int64)))
         score[:, OPTION_BOUND] += language.info[m, LM_WEIGHT] * (summed[offsets[1:]] - summed[offsets[:-1]])
-    unit, word = _units(rng, rows, units, _most_words(rows, span, place, longest))
+    unit, word = _units(rng, rows, units, _most_words(rows, span, place))
     problem = Problem(
         unit=unit,
         word=word,
@@ -145,7 +146,7 @@ def random_problem(
         option_place=place,
         option_score=score,
         option_draw=_summed_within_spans(share, span),
-        length=length_table(span, longest),
+        length=length_table(span, _rows_of_positions(rows)),
         option_value=value,
         option_open=option_open,
         target_word=target,
@@ -198,13 +199,16 @@ def _options(
     place, span = [], [0]
     for number, words in enumerate(sentences):
         rows[number, [SENTENCE_WORDS, SENTENCE_SPAN, SENTENCE_OPTION]] = words, len(span) - 1, len(place)
+        counts = np.zeros((words, longest), np.int64)
         for start in range(words):
             for length in range(1, longest + 1):
                 count = int(rng.integers(1 if length == 1 else 0, most_options + 1))
                 if start + length > words or (length > 1 and rng.random() < 0.4):
                     count = 0
                 place += [(start, length, 0, int(rng.choice(lengths))) for _ in range(count)]
-                span.append(len(place))
+                counts[start, length - 1] = count
+        rows[number, SENTENCE_LONGEST] = most = 1 + max(np.flatnonzero(counts.any(axis=0)), default=0)
+        span += (span[-1] + counts[:, :most].cumsum()).tolist()
     return rows, np.array(span, np.int32), np.array(place, np.int32).reshape(-1, 4)
 
 
@@ -213,11 +217,19 @@ def _summed_within_spans(share: NDArray[np.int64], span: NDArray[np.int32]) -> N
     return (summed[1:] - np.repeat(summed[span[:-1]], np.diff(span))).astype(np.int32)
 
 
-def _most_words(rows: NDArray[np.int64], span: NDArray[np.int32], place: NDArray[np.int32], longest: int) -> list[int]:
+def _rows_of_positions(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The first row of each source position in `Problem.span`."""
+    parts = [
+        row[SENTENCE_SPAN] + np.arange(row[SENTENCE_WORDS], dtype=np.int64) * row[SENTENCE_LONGEST] for row in rows
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _most_words(rows: NDArray[np.int64], span: NDArray[np.int32], place: NDArray[np.int32]) -> list[int]:
     """Target words of the longest derivation of each sentence."""
     result = []
     for row in rows:
-        most = [0] * (int(row[SENTENCE_WORDS]) + 1)
+        most, longest = [0] * (int(row[SENTENCE_WORDS]) + 1), int(row[SENTENCE_LONGEST])
         for start in range(int(row[SENTENCE_WORDS])):
             for length in range(1, longest + 1):
                 first = int(row[SENTENCE_SPAN]) + start * longest + length - 1

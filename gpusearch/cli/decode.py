@@ -78,6 +78,15 @@ def command(
     xml_input: Annotated[
         str | None, typer.Option(help='<x translation="...">...</x> in the source: inclusive, exclusive or ignore.')
     ] = None,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Whole-segment translations of other systems, with scores: JSONL or n-best list."
+        ),
+    ] = None,
+    candidates_alone: Annotated[
+        bool, typer.Option("--candidates-alone", help="No phrases for segments that have candidates.")
+    ] = False,
     overrides: Overrides = None,
     quiet: Quiet = False,
 ) -> int:
@@ -101,6 +110,7 @@ def command(
     from gpusearch.cli.progress import document_status
     from gpusearch.decoder import load
     from gpusearch.errors import InputError
+    from gpusearch.io.candidates import read_candidates
     from gpusearch.io.documents import read_documents
     from gpusearch.io.files import check_writable, replaced
     from gpusearch.search.saved import save
@@ -109,6 +119,7 @@ def command(
     check_format(output_format)
     lists = nbest_list is not None
     check_has_use("--nbest-size", nbest_size is not None, lists, "--nbest-list")
+    check_has_use("--candidates-alone", candidates_alone, candidates is not None, "--candidates")
     check_has_use("--distinct", distinct, lists or nbest > 0, "--nbest or --nbest-list")
     for path in (output, trace, score_file, lattice, save_state, nbest_list, alignment_file):
         if path is not None:
@@ -130,12 +141,14 @@ def command(
     settings = [f"search.{key}={texts.get(key, value)}" for key, value in given.items() if value is not None]
     switches = {"mark_unknown": mark_unknown, "drop_unknown": drop_unknown, "xml_input": xml_input}
     settings += [f"text.{key}={json.dumps(value)}" for key, value in switches.items() if value]
+    settings += ["candidates.alone=true"] if candidates_alone else []
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     form = output_form(corpus, output_format)
     if nbest and form != "jsonl":
         raise InputError("--nbest has no place in this output", found=f"the form {form}", expected="--format jsonl")
     check_labels(corpus, form)
+    listed = () if candidates is None else read_candidates(candidates)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
     searches = decoder.config.search.method != "beam"
     check_has_use("--trace", trace is not None, searches, "--method search or gibbs, whose chains it follows")
@@ -149,6 +162,7 @@ def command(
     with document_status("decode", len(corpus.documents)) as status:
         decoded = decoder.decode(
             corpus,
+            candidates=listed,
             n_best=nbest,
             list_size=(nbest_size or LIST_SIZE) if lists else 0,
             distinct=distinct,

@@ -6,6 +6,7 @@
 """
 
 from gpusearch.config.beam import BeamConfig
+from gpusearch.config.candidates import CandidatesConfig
 from gpusearch.config.load import load_config, parse_config, with_search
 from gpusearch.config.models import (
     Config,
@@ -23,6 +24,7 @@ from gpusearch.config.write import to_toml
 
 __all__ = [
     "BeamConfig",
+    "CandidatesConfig",
     "Config",
     "FeatureConfig",
     "LanguageModelConfig",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from gpusearch.config.candidates import CandidatesConfig
 from gpusearch.config.group import Bracket, FilePath, Group, Name, Probability, Weight, WeightList
 from gpusearch.config.sample import SampleConfig
 from gpusearch.config.search import SearchConfig
@@ -177,11 +178,12 @@ class Config(Group):
     """All that a run needs besides its documents; the content of a `model.toml`."""
 
     text: TextConfig = TextConfig()
-    phrase_table: Annotated[tuple[PhraseTableConfig, ...], Field(strict=False, min_length=1)]
+    phrase_table: Annotated[tuple[PhraseTableConfig, ...], Field(strict=False)]
     language_model: Annotated[tuple[LanguageModelConfig, ...], Field(strict=False)] = ()
     reordering_model: Annotated[tuple[ReorderingModelConfig, ...], Field(strict=False)] = ()
     weights: WeightsConfig = WeightsConfig()
     features: dict[Name, FeatureConfig] = Field(default_factory=dict)
+    candidates: CandidatesConfig = CandidatesConfig()
     search: SearchConfig = SearchConfig()
     sample: SampleConfig = SampleConfig()
 
@@ -205,6 +207,20 @@ class Config(Group):
                     for index, entry in enumerate(entries)
                 ]
         return numbered
+
+    @model_validator(mode="before")
+    @classmethod
+    def _candidates_may_stand_alone(cls, data: Any) -> Any:
+        """A model whose translations are all candidates needs no phrase table."""
+        candidates = data.get("candidates") if isinstance(data, dict) else None
+        alone = isinstance(candidates, dict) and candidates.get("alone") is True
+        return {"phrase_table": [], **data} if alone else data
+
+    @model_validator(mode="after")
+    def _something_translates(self) -> Config:
+        if not self.phrase_table and not self.candidates.alone:
+            raise ValueError("a model needs a [[phrase_table]], or [candidates] with alone = true")
+        return self
 
     @model_validator(mode="after")
     def _names_differ(self) -> Config:

@@ -78,7 +78,7 @@ def _render(value: Any, base: Path | None) -> str:
         return tomlkit.item((value.relative_to(base) if inside and base else value).as_posix()).as_string()
     if isinstance(value, dict):
         inner = ", ".join(f"{tomlkit.item(str(k)).as_string()} = {_render(v, base)}" for k, v in value.items())
-        return f"{{ {inner} }}"
+        return f"{{ {inner} }}" if inner else "{}"
     if isinstance(value, tuple | list):
         return f"[{', '.join(_render(item, base) for item in value)}]"
     return tomlkit.item(value).as_string()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.features.material import Material
-from gpusearch.kernels.records import SENTENCE_SPAN, SENTENCE_WORDS
+from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS
 from gpusearch.model.entries import offsets_of
 from gpusearch.model.extents import longest_derivations
 
@@ -54,7 +54,7 @@ def make_table(material: Material, what: Array, first: Array) -> Table:
         rows[:, SENTENCE_SPAN],
         material.problem.span,
         counts.astype(np.int32),
-        material.longest,
+        rows[:, SENTENCE_LONGEST],
     )
     return Table(
         first=first,

@@ -42,8 +42,6 @@ class Material:
     """The words of a problem. Equal words have equal numbers, whatever table they come from."""
 
     problem: Problem
-    longest: int
-    """Source words of the longest option: the stride of ``problem.span``."""
     word: NDArray[np.int64]
     """``[T]``: number of each target word."""
     words: Sequence[str]
@@ -87,7 +85,6 @@ def material_of(problem: Problem, options: Options) -> Material:
     source = [numbers.setdefault(word, len(numbers)) for sentence in options.sentences for word in sentence]
     return Material(
         problem=problem,
-        longest=options.longest,
         word=word,
         words=words,
         source=np.array(source, np.int64),

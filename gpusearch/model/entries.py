@@ -5,7 +5,7 @@ Letters: ``Q`` entries, ``T`` target words of all entries, ``M`` language models
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gpusearch.model.tableless import COPIED, GIVEN, Tableless, UnknownWords
 from gpusearch.model.weights import (
+    CANDIDATES,
     PHRASE_PENALTY,
     UNKNOWN_WORD,
     VALUE_UNITS,
@@ -106,8 +107,8 @@ def make_entries(model: Model, rows: Sequence[Array], tableless: Tableless = _NO
     for model_words, language_model in zip(words, model.language_models, strict=True):
         model_words.append(np.asarray(language_model.index([word for target in targets for word in target]), np.int32))
     given = slice(first[-2], first[-1])
-    start, stop = features.groups[model.tables[0].name]
-    value[given, start:stop] = integer_values(given_scores(tableless, stop - start), model.tables[0].name)
+    for name, start, stop, scores in given_values(model, tableless):
+        value[given, start:stop] = integer_values(scores, name)
     value[:, features.index(WORD_PENALTY)] = integer_values(-counts, WORD_PENALTY)
     value[:, features.index(PHRASE_PENALTY)] = VALUE_UNITS
     value[first[-3] : first[-2], features.index(UNKNOWN_WORD)] = -VALUE_UNITS
@@ -132,9 +133,19 @@ def make_entries(model: Model, rows: Sequence[Array], tableless: Tableless = _NO
     return Entries(table_of, row, value, score, known, first_word, word, word_bound, opened)
 
 
-def given_scores(tableless: Tableless, columns: int) -> NDArray[np.float64]:
-    """Scores of given translations: ln p, spread evenly over the columns of the first table, as Moses does it."""
-    return np.repeat(tableless.log_scores[:, None] / columns, columns, axis=1)
+def given_values(model: Model, tableless: Tableless) -> Iterator[tuple[str, int, int, NDArray[np.float64]]]:
+    """Feature values of given translations in nats: name of the feature, its first value, behind its last, values.
+
+    ln p, spread evenly over the columns of the first table, as Moses does it; and the scores of candidates.
+    """
+    groups = model.features.groups
+    if model.tables:
+        name = model.tables[0].name
+        start, stop = groups[name]
+        yield name, start, stop, np.repeat(tableless.log_scores[:, None] / (stop - start), stop - start, axis=1)
+    if CANDIDATES in groups:
+        start, stop = groups[CANDIDATES]
+        yield CANDIDATES, start, stop, tableless.candidate_scores(stop - start)
 
 
 def best_first(score: Array, group: Array, tie: Array, limit: int = 0) -> Array:

@@ -13,7 +13,7 @@ def longest_derivations(
     first_row: NDArray[np.int64],
     span: NDArray[np.int32],
     option_words: NDArray[np.int32],
-    longest: int,
+    longest: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """Target words of the longest derivation of each sentence, ``[N]``; 0 for a sentence without one.
 
@@ -21,7 +21,7 @@ def longest_derivations(
         words: ``[N]`` source words.
         first_row: ``[N]`` first row of each sentence in `span` (``Problem.span``).
         option_words: ``[O]`` target words.
-        longest: source words of the longest option.
+        longest: ``[N]`` source words of the longest option of each sentence.
     """
     most = np.zeros(len(words), np.int64)
     _longest_derivations(words, first_row, span, option_words, longest, most)
@@ -51,7 +51,7 @@ def largest_sums(
 
 @compiled
 def _longest_derivations(
-    words: Array, first_row: Array, span: Array, option_words: Array, longest: int, most: Array
+    words: Array, first_row: Array, span: Array, option_words: Array, longest: Array, most: Array
 ) -> None:
     for sentence in range(len(words)):
         count = words[sentence]
@@ -60,8 +60,8 @@ def _longest_derivations(
         for start in range(count):
             if best[start] < 0:
                 continue
-            for length in range(1, min(longest, count - start) + 1):
-                row = first_row[sentence] + start * longest + length - 1
+            for length in range(1, min(longest[sentence], count - start) + 1):
+                row = first_row[sentence] + start * longest[sentence] + length - 1
                 for option in range(span[row], span[row + 1]):
                     total = best[start] + option_words[option]
                     if total > best[start + length]:

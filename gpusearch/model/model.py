@@ -22,7 +22,7 @@ from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.language_model import LanguageModel, join_language_models
 from gpusearch.model.reordering import ReorderingModel, load_reordering_model, parse_type
 from gpusearch.model.tableless import UnknownWords
-from gpusearch.model.weights import SCORE_UNITS, Features, make_features
+from gpusearch.model.weights import CANDIDATES, SCORE_UNITS, Features, make_features
 
 logger = logging.getLogger(__name__)
 
@@ -108,7 +108,7 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
     `load_model` says what may be wrong with them.
     """
     features = make_features(
-        [(table.name, table.columns, table.weights) for table in config.phrase_table],
+        _with_values_of_options(config),
         [(language_model.name, language_model.weight) for language_model in config.language_model],
         word_penalty=config.weights.word_penalty,
         phrase_penalty=config.weights.phrase_penalty,
@@ -144,6 +144,14 @@ def make_model(config: Config, pairs: Sequence[PhraseTable], language_models: Se
         warnings=warnings,
     )
     return replace(model, deviation=_deviation(model))
+
+
+def _with_values_of_options(config: Config) -> list[tuple[str, Sequence[str], Sequence[float]]]:
+    """Name, columns and weights of the phrase tables, and of the candidates where they have scores."""
+    tables: list[tuple[str, Sequence[str], Sequence[float]]]
+    tables = [(table.name, table.columns, table.weights) for table in config.phrase_table]
+    scores = config.candidates.weights
+    return [*tables, (CANDIDATES, tuple(scores), tuple(scores.values()))] if scores else tables
 
 
 def _read_table(table: PhraseTableConfig, unescape: bool) -> PhraseTable:

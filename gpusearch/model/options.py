@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
-from gpusearch.model.entries import Entries, given_scores
+from gpusearch.model.entries import Entries, given_values
 from gpusearch.model.model import Model
 from gpusearch.model.spans import Phrase
 from gpusearch.model.tableless import COPIED, GIVEN, Tableless
@@ -40,13 +40,18 @@ class Options:
     """``[N]``: first row of each sentence in `span`."""
     span: NDArray[np.int32]
     """``Problem.span``."""
-    longest: int
-    """Source words of the longest option of the batch: the stride of `span`."""
+    longest_of: NDArray[np.int64]
+    """``[N]`` source words of the longest option of each sentence: rows of `span` for each of its words."""
     entries: Entries
     tableless: Tableless
 
     def __len__(self) -> int:
         return len(self.entry)
+
+    @property
+    def longest(self) -> int:
+        """Source words of the longest option of the batch, at least 1."""
+        return int(self.longest_of.max(initial=1))
 
     def sentence(self, option: int) -> int:
         """The option's sentence, counted through the batch."""
@@ -59,9 +64,10 @@ class Options:
 
     def in_span(self, sentence: int, start: int, stop: int) -> range:
         """Options of a source span in falling order of isolated score."""
-        if not 0 <= start < stop <= len(self.sentences[sentence]) or stop - start > self.longest:
+        longest = int(self.longest_of[sentence])
+        if not 0 <= start < stop <= len(self.sentences[sentence]) or stop - start > longest:
             return range(0)
-        row = int(self.first_row[sentence]) + start * self.longest + stop - start - 1
+        row = int(self.first_row[sentence]) + start * longest + stop - start - 1
         return range(int(self.span[row]), int(self.span[row + 1]))
 
     def place_in_span(self, option: int) -> int:
@@ -112,8 +118,8 @@ class Options:
             start, stop = features.groups[translations.name]
             values[here, start:stop] = translations.pairs.log_scores[row[here]]
         given = table == GIVEN
-        start, stop = features.groups[self.model.tables[0].name]
-        values[given, start:stop] = given_scores(self.tableless, stop - start)[row[given]]
+        for _, start, stop, scores in given_values(self.model, self.tableless):
+            values[given, start:stop] = scores[row[given]]
         values[:, features.index(WORD_PENALTY)] = -np.diff(self.entries.first_word)[entry]
         values[:, features.index(PHRASE_PENALTY)] = 1
         values[:, features.index(UNKNOWN_WORD)] = -(table == COPIED).astype(np.float64)
@@ -142,7 +148,8 @@ class Options:
         ]
         text = "\n".join(parts).encode()
         if table == GIVEN:
-            numbers = np.array(self.tableless.given[row].log_score, "<f4").tobytes()
+            given = self.tableless.given[row]
+            numbers = np.array((given.log_score, *given.scores), "<f4").tobytes()
         else:
             numbers = b"" if table < 0 else self.model.tables[table].pairs.log_scores[row].astype("<f4").tobytes()
         return blake2b(text + b"\n" + numbers, digest_size=16).digest()

@@ -17,6 +17,7 @@ from gpusearch.kernels.records import (
     OPTION_WORDS,
     ORIENTATIONS,
     SENTENCE_COLUMNS,
+    SENTENCE_LONGEST,
     SENTENCE_OPTION,
     SENTENCE_PLACE,
     SENTENCE_SLOT,
@@ -107,16 +108,18 @@ def build_problem(
             hint="make table_limit smaller, or decode fewer documents at a time",
         )
 
-    words, longest = made.words, spans.longest
+    words = made.words
     first_position = offsets_of(words)
     sentence = np.repeat(np.arange(len(words)), words)[spans.position]
     start = spans.position - first_position[sentence]
-    first_row = first_position[:-1] * longest
+    longest = spans.longest(words)
+    first_row = offsets_of(words * longest)
     amount = np.diff(spans.first)[spans.set]
-    per_row = np.zeros(int(first_position[-1]) * longest, np.int64)
-    per_row[spans.position * longest + spans.length - 1] = amount
+    per_row = np.zeros(int(first_row[-1]), np.int64)
+    per_row[first_row[sentence] + start * longest[sentence] + spans.length - 1] = amount
     span = offsets_of(per_row).astype(np.int32)
-    first_option = np.append(span[first_row], span[-1]).astype(np.int64)
+    first_option = span[first_row].astype(np.int64)
+    first_row = first_row[:-1]
 
     member = ranges(spans.first[spans.set], amount)
     entry = spans.entry[member]
@@ -150,6 +153,7 @@ def build_problem(
     rows[:, SENTENCE_SPAN] = first_row
     rows[:, SENTENCE_SOURCE] = _within_units(made, words)
     rows[:, SENTENCE_OPTION] = first_option[:-1]
+    rows[:, SENTENCE_LONGEST] = longest
     in_unit = np.arange(len(words)) - made.rows[made.of_sentence, UNIT_FIRST_SENTENCE] if len(made.rows) else words
     problem = Problem(
         unit=made.rows,
@@ -159,7 +163,7 @@ def build_problem(
         option_place=place,
         option_score=entries.known[entry],
         option_draw=draw[member].astype(np.int32),
-        length=length_table(span, longest),
+        length=length_table(span, _rows_of_positions(words, first_row, longest)),
         option_value=value,
         option_open=entries.open.take(entry, axis=1),
         target_word=entries.word,
@@ -176,7 +180,7 @@ def build_problem(
         first_option=first_option,
         first_row=first_row,
         span=span,
-        longest=longest,
+        longest_of=longest,
         entries=entries,
         tableless=spans.tableless,
     )
@@ -197,6 +201,11 @@ def _checked(units: Units, constraints: Constraints) -> dict[int, Sequence[Const
     return checked
 
 
+def _rows_of_positions(words: Array, first_row: Array, longest: Array) -> Array:
+    """The first row of each source position, for the span of its word alone."""
+    return np.repeat(first_row, words) + ranges(np.zeros_like(words), words) * np.repeat(longest, words)
+
+
 def problem_bytes(model: Model, units: Units, spans: Spans) -> int:
     """Bytes that the arrays of a `Problem` take, language models not counted (they are shared by all batches)."""
     models, values = len(model.language_models), model.features.option_values
@@ -206,7 +215,7 @@ def problem_bytes(model: Model, units: Units, spans: Spans) -> int:
         units.rows.nbytes
         + 4 * words
         + 8 * SENTENCE_COLUMNS * len(units.words)
-        + 4 * (3 * words * spans.longest + 1)
+        + 4 * (3 * int(units.words @ spans.longest(units.words)) + 1)
         + (4 * 4 + 2 * 8 + 4 + 4 * values + 4 * models) * spans.options
         + ((8 * 2 * ORIENTATIONS + 4 * orders) * spans.options if orders else 0)
         + 2 * 4 * models * int(spans.entries.first_word[-1])

@@ -48,10 +48,12 @@ class Spans:
         """Number of options when every place has its own."""
         return int(np.diff(self.first)[self.set].sum())
 
-    @property
-    def longest(self) -> int:
-        """Source words of the longest option; at least 1."""
-        return int(self.length.max(initial=1))
+    def longest(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """``[N]``: source words of the longest option of each sentence, at least 1; `words` says how many they have."""
+        sentence = np.repeat(np.arange(len(words)), words)[self.position]
+        longest = np.ones(len(words), np.int64)
+        np.maximum.at(longest, sentence, self.length)
+        return longest
 
 
 @dataclass(frozen=True, eq=False)

@@ -131,6 +131,8 @@ def special_places(
             place = by_key[key]
             place.forbidden |= set(constraint.forbidden)
             place.exclusive |= constraint.exclusive
-            for target, log_score in constraint.translations:
-                place.given.append(given.setdefault(Given(words, target, log_score), len(given)))
+            scores = constraint.scores or ((),) * len(constraint.translations)
+            for (target, log_score), of_candidate in zip(constraint.translations, scores, strict=True):
+                one = Given(words, target, log_score, of_candidate)
+                place.given.append(given.setdefault(one, len(given)))
     return Special(places, by_key, tuple(given))

@@ -47,6 +47,8 @@ class Constraint:
     """No phrase that overlaps these words is an option, but the translations given here."""
     forbidden: tuple[Words, ...] = ()
     """Target phrases that are no options of exactly these words."""
+    scores: tuple[tuple[float, ...], ...] = ()
+    """Of each translation its scores as a candidate, in the order of the model's; () where there are none."""
 
 
 Constraints = Mapping[tuple[int, int], Sequence[Constraint]]
@@ -65,6 +67,8 @@ class Given:
     source: Words
     target: Words
     log_score: float
+    scores: tuple[float, ...] = ()
+    """As in `Constraint`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +89,11 @@ class Tableless:
     def log_scores(self) -> NDArray[np.float64]:
         """ln of the probability of each given translation."""
         return np.array([given.log_score for given in self.given], np.float64)
+
+    def candidate_scores(self, columns: int) -> NDArray[np.float64]:
+        """``[n, columns]``: the scores of each given translation as a candidate; 0 where it is none."""
+        none = (0.0,) * columns
+        return np.array([given.scores or none for given in self.given], np.float64).reshape(-1, columns)
 
     def target(self, table: int, row: int) -> Words:
         """Target words of an entry without a table."""

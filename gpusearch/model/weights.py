@@ -24,6 +24,8 @@ SCORE_UNITS = 1 << 40
 SUM_LIMIT = float(1 << 62)
 VALUE_LIMIT = (1 << 31) - 1
 
+CANDIDATES = "Candidates"
+"""The feature whose values are the scores of candidates; a model without such scores does not have it."""
 WORD_PENALTY, PHRASE_PENALTY, UNKNOWN_WORD, DISTORTION = (
     "WordPenalty",
     "PhrasePenalty",

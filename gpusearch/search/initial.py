@@ -11,6 +11,7 @@ from gpusearch.kernels.records import (
     MONOTONE,
     OPTION_LENGTH,
     ORIENTATIONS,
+    SENTENCE_LONGEST,
     SENTENCE_SLOT,
     SENTENCE_SPAN,
     SENTENCE_WORDS,
@@ -100,13 +101,13 @@ def best_derivations(batch: Batch) -> list[list[int]]:
         inside = at_end + order[:, ORIENTATIONS + MONOTONE]  # the score of the step behind a phrase
     result = []
     for row in problem.sentence:
-        words, first_row = int(row[SENTENCE_WORDS]), int(row[SENTENCE_SPAN])
+        words, first_row, longest = row[[SENTENCE_WORDS, SENTENCE_SPAN, SENTENCE_LONGEST]].tolist()
         # Score up to each position, option that ends there; none ends inside an exclusive translation.
         best: list[tuple[int, int] | None] = [(0, -1)]
         for stop in range(1, words + 1):
             ends: list[tuple[int, int]] = []
-            for length in range(min(options.longest, stop), 0, -1):
-                span = first_row + (stop - length) * options.longest + length - 1
+            for length in range(min(longest, stop), 0, -1):
+                span = first_row + (stop - length) * longest + length - 1
                 (first, last), before = problem.span[span : span + 2].tolist(), best[stop - length]
                 if first < last and before is not None:
                     worth = (at_end if stop == words else inside)[first:last]

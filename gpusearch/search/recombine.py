@@ -16,8 +16,17 @@ from numpy.typing import NDArray
 
 from gpusearch.config.beam import BeamConfig
 from gpusearch.config.search import SearchConfig
-from gpusearch.kernels.records import LONGEST, OPTION_LENGTH, OPTION_START, Problem, Search
+from gpusearch.kernels.records import (
+    OPTION_LENGTH,
+    OPTION_START,
+    SENTENCE_LONGEST,
+    SENTENCE_SPAN,
+    SENTENCE_WORDS,
+    Problem,
+    Search,
+)
 from gpusearch.memory import free_bytes
+from gpusearch.model.entries import ranges
 from gpusearch.model.problem import Batch
 from gpusearch.search.beam import BeamDecoder, Tick, features_left_out
 from gpusearch.search.chains import Finals
@@ -53,7 +62,7 @@ def recombine(
     if left_out := features_left_out(batch.options.model):
         logger.info("chains are not recombined by lattice, which cannot hold %s", ", ".join(left_out))
         return Recombined(chosen)
-    joined = np.flatnonzero(union_of_chains(batch.problem, finals, int(search.number[LONGEST]), config.lattice.options))
+    joined = np.flatnonzero(union_of_chains(batch.problem, finals, config.lattice.options))
     decoder = BeamDecoder(
         only_options(batch.problem, joined),
         search,
@@ -71,7 +80,7 @@ def recombine(
     return Recombined(best, found.complete, found.interrupted)
 
 
-def union_of_chains(problem: Problem, finals: Finals, longest: int, best: int) -> NDArray[np.bool_]:
+def union_of_chains(problem: Problem, finals: Finals, best: int) -> NDArray[np.bool_]:
     """``[O]``: the options that chains end with, and the `best` ones of each span around them.
 
     These are the spans of the chains' phrases, of two that follow one another on both sides, of single words, and all
@@ -82,21 +91,31 @@ def union_of_chains(problem: Problem, finals: Finals, longest: int, best: int) -
     used = np.zeros(len(row), np.bool_)
     spans = np.zeros(len(counts), np.bool_)
     start, length = problem.option_place[:, OPTION_START], problem.option_place[:, OPTION_LENGTH]
+    words, longest = problem.sentence[:, SENTENCE_WORDS], problem.sentence[:, SENTENCE_LONGEST]
+    most = longest[np.repeat(np.arange(len(words)), words * longest)[row]]  # of each option, in its sentence
     for options in finals.option:
         used[options[options >= 0]] = True
         both = (options[:, :-1] >= 0) & (options[:, 1:] >= 0)
         left, right = options[:, :-1][both], options[:, 1:][both]
-        together = (start[left] + length[left] == start[right]) & (length[left] + length[right] <= longest)
+        together = (start[left] + length[left] == start[right]) & (length[left] + length[right] <= most[left])
         spans[(row[left] + length[right])[together]] = True
     spans[row[used]] = True
-    # Rows are words by lengths: what lies inside a span begins where it does, or is inside what begins a word later.
-    by_word = spans.reshape(-1, longest)
-    by_word[:, 0] = True
-    by_word[:] = np.logical_or.accumulate(by_word[:, ::-1], axis=1)[:, ::-1]
-    for _ in range(longest - 1):
-        by_word[1:, :-1] |= by_word[:-1, 1:]
+    for lengths in np.unique(longest).tolist():
+        alike = longest == lengths
+        rows = ranges(problem.sentence[alike, SENTENCE_SPAN], words[alike] * lengths).reshape(-1, lengths)
+        spans[rows] = _with_all_inside(spans[rows])
     place = np.arange(len(row)) - problem.span[row]
     return used | (spans[row] & (place < best))
+
+
+def _with_all_inside(spans: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Those spans (``[word, length - 1]``), all that lie inside of one, and all single words."""
+    spans[:, 0] = True
+    # What lies inside a span begins where it does, or is inside what begins a word later.
+    spans = np.logical_or.accumulate(spans[:, ::-1], axis=1)[:, ::-1]
+    for _ in range(spans.shape[1] - 1):
+        spans[1:, :-1] |= spans[:-1, 1:]
+    return spans
 
 
 def only_options(problem: Problem, chosen: NDArray[np.integer]) -> Problem:

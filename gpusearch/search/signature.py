@@ -95,6 +95,7 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     for name, feature in config.features.items():
         given = ",".join(f"{key}={value}" for key, value in feature.options.items())
         parts.append(f"feature.{name}:{feature.use}({given})")
+    parts += ["candidates:alone"] if config.candidates.alone else []
     parts.append(f"tokenizer:{config.text.tokenizer}")
     switches = ("xml_input", "mark_unknown", "drop_unknown")
     parts += [f"{name}:{value}" for name in switches if (value := getattr(config.text, name)) not in (False, "none")]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gpusearch.config import SearchConfig
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import (
+    SENTENCE_LONGEST,
     SENTENCE_OPTION,
     SENTENCE_PLACE,
     SENTENCE_SLOT,
@@ -69,7 +70,13 @@ def test_sentences_stand_one_after_the_other_in_their_unit(
     problem, made = batch.problem, batch.units
     sentences = [sentence for document in texts for sentence in document]
     assert problem.sentence[:, SENTENCE_WORDS].tolist() == [len(sentence) for sentence in sentences]
-    assert len(problem.span) == 1 + batch.options.longest * sum(map(len, sentences))
+    longest = problem.sentence[:, SENTENCE_LONGEST].tolist()
+    has = batch.options.in_span
+    for number, words in enumerate(map(len, sentences)):
+        spans = [(start, stop) for start in range(words) for stop in range(start + 1, words + 1)]
+        lengths = [stop - start for start, stop in spans if has(number, start, stop)]
+        assert longest[number] == max(lengths, default=1)
+    assert len(problem.span) == 1 + sum(len(words) * most for words, most in zip(sentences, longest, strict=True))
     assert problem.span[0] == 0
     assert problem.span[-1] == len(batch.options)
     covered = []

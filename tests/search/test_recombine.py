@@ -12,7 +12,7 @@ import pytest
 from gpusearch.config import SearchConfig
 from gpusearch.config.beam import BeamConfig
 from gpusearch.kernels.beam_records import BEAM_WIDTH
-from gpusearch.kernels.records import LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem
+from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem
 from gpusearch.model.model import Model
 from gpusearch.search.beam import BeamDecoder
 from gpusearch.search.chains import Finals, OutOfTime, empty_finals
@@ -93,8 +93,7 @@ def chains_on(problem: Problem, chains: int, seed: int) -> Finals:
     """Chains that end with random options in source order, some words of a sentence left out at times."""
     rng = np.random.default_rng(seed)
     finals = empty_finals(problem, chains)
-    longest = 3
-    for unit, words in enumerate(problem.sentence[:, SENTENCE_WORDS].tolist()):
+    for unit, (words, longest) in enumerate(problem.sentence[:, [SENTENCE_WORDS, SENTENCE_LONGEST]].tolist()):
         for chain in range(chains):
             start, slot = 0, 0
             while start < words:
@@ -107,10 +106,10 @@ def chains_on(problem: Problem, chains: int, seed: int) -> Finals:
     return finals
 
 
-def union_plainly(problem: Problem, finals: Finals, longest: int, best: int) -> set[int]:
+def union_plainly(problem: Problem, finals: Finals, best: int) -> set[int]:
     """`union_of_chains` word for word."""
     result: set[int] = set()
-    for unit, words in enumerate(problem.sentence[:, SENTENCE_WORDS].tolist()):
+    for unit, (words, longest) in enumerate(problem.sentence[:, [SENTENCE_WORDS, SENTENCE_LONGEST]].tolist()):
         first = int(problem.sentence[unit, SENTENCE_SPAN])
         inside = {
             (start, start + length): range(*problem.span[[row, row + 1]].tolist())
@@ -137,12 +136,12 @@ def union_plainly(problem: Problem, finals: Finals, longest: int, best: int) -> 
 @pytest.mark.parametrize("best", [1, 2, 9])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_union_is_what_it_is_said_to_be(seed: int, best: int) -> None:
-    problem, search_numbers, _ = random_problem(
+    problem, _, _ = random_problem(
         seed, random_language(0), sentences=(6, 1, 9), units="sentence", settings=PlainSettings()
     )
     finals = chains_on(problem, 2, seed)
-    found = union_of_chains(problem, finals, int(search_numbers.number[LONGEST]), best)
-    assert set(np.flatnonzero(found).tolist()) == union_plainly(problem, finals, 3, best)
+    found = union_of_chains(problem, finals, best)
+    assert set(np.flatnonzero(found).tolist()) == union_plainly(problem, finals, best)
 
 
 @pytest.mark.parametrize("reordering", [0, 1])
@@ -159,7 +158,7 @@ def test_it_is_the_best_of_the_union(seed: int, reordering: int) -> None:
         settings=PlainSettings(distortion_limit=2, distortion_check="moses"),
     )
     finals = chains_on(problem, 2, seed)
-    chosen = np.flatnonzero(union_of_chains(problem, finals, int(search_numbers.number[LONGEST]), 2))
+    chosen = np.flatnonzero(union_of_chains(problem, finals, 2))
     beam = BeamDecoder(only_options(problem, chosen), search_numbers, BeamConfig(stack_size=100_000), threads=1)
     beam.beam.number[BEAM_WIDTH] = 1 << 60
     found = beam.decode()

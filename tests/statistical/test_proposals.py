@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpusearch.kernels import reference
-from gpusearch.kernels.records import SENTENCE_SPAN, SENTENCE_WORDS, Problem, Search, State
+from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem, Search, State
 from gpusearch.kernels.step import accept, draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.model.option_draw import draw_weights
@@ -89,12 +89,12 @@ def drawn(problem: Problem, search: Search, state: State, draws: int) -> np.ndar
 
 
 def _sentence(problem: Problem, scores: np.ndarray, option_draw: str) -> Sentence:
-    words, spans = int(problem.sentence[0, SENTENCE_WORDS]), int(problem.sentence[0, SENTENCE_SPAN])
+    words, spans, longest = problem.sentence[0, [SENTENCE_WORDS, SENTENCE_SPAN, SENTENCE_LONGEST]].tolist()
     options: dict[tuple[int, int], dict[int, float]] = {}
     span = {}
     for start in range(words):
-        for length in range(1, LONGEST + 1):
-            row = spans + start * LONGEST + length - 1
+        for length in range(1, longest + 1):
+            row = spans + start * longest + length - 1
             inside = range(int(problem.span[row]), int(problem.span[row + 1]))
             if not inside:
                 continue
