@@ -72,6 +72,4 @@ def random_material(problem: Problem) -> Material:
     found = Points(offsets_of(np.array(many, np.int64)), np.array(points, np.int64).reshape(-1, 2))
     word = problem.target_word[0].astype(np.int64)
     names = [f"w{k}" for k in range(int(word.max(initial=0)) + 1)]
-    return Material(
-        problem, word, names, np.array(source, np.int64), [f"s{k}" for k in range(7)], lambda: found
-    )
+    return Material(problem, word, names, np.array(source, np.int64), [f"s{k}" for k in range(7)], lambda: found)
