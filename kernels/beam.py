@@ -13,7 +13,8 @@ A cell's language models are looked up word by word from the left, each word tra
 the state is the one that the option alone leads to, or the sum falls to the floor.
 """
 
-from gpusearch.kernels.beam_order import backward_score, forward_score, grid_turn, left_of
+from gpusearch.kernels.beam_document import gain_of_document, keep_gain, kept_gain, left_to_keep
+from gpusearch.kernels.beam_order import backward_score, forward_score, grid_turn
 from gpusearch.kernels.beam_records import (
     BEAM_ARCS,
     BEAM_EVALUATED,
@@ -125,7 +126,11 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
             row = span_row(problem, sentence, start, length)
             if abs(start - end) <= limit and problem.span[row] < problem.span[row + 1]:
                 left_over = work.future[left * stride + start] + work.future[(start + length) * stride + stop]
-                work.grid_base[count] = future + left_over - jump_cost(search, group, end, start)
+                gained = gain_of_document(
+                    problem.document, problem, work, sentence, gap, mask, before, end, start, start + length
+                )
+                gained = keep_gain(problem.document, work, count, gained)
+                work.grid_base[count] = future + left_over + gained - jump_cost(search, group, end, start)
                 work.grid_group[count] = group
                 work.grid_span[count] = row
                 work.grid_turn[count] = grid_turn(problem.reordering, before, end, start, start + length)
@@ -202,6 +207,7 @@ def try_cell(problem, search, beam, work, grid, row, column, end_worth):
     gap = work.group_gap[group] + 0
     mask = work.group_mask[group] + 0
     future = work.grid_base[grid] + jump_cost(search, group, work.group_end[group] + 0, start)
+    future -= kept_gain(problem.document, work, grid)
     if start == gap:
         gap += length
         mask = mask >> length if length <= MASK_BITS else 0
@@ -211,7 +217,7 @@ def try_cell(problem, search, beam, work, grid, row, column, end_worth):
     else:
         mask |= ((1 << length) - 1) << (start - gap)
     stop = gap if ends else start + length  # nothing follows: where the last phrase ends does not matter
-    left = -1 if ends else left_of(problem.reordering, gap, mask, start)
+    left = -1 if ends else left_to_keep(problem.document, problem, gap, mask, start)
     put(problem, beam, work, total, future, node, option, gap, mask, stop, left)
     return total
 

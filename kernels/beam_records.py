@@ -79,7 +79,7 @@ class BeamWork(NamedTuple):
     order: Array  # int64[B]: work space of selection and sorting
     place: Array  # int32[B]: where a hypothesis has gone, -1: nowhere
     # A grid: the hypotheses of a group by the options of a span.
-    grid_base: Array  # int64[Q]: jump, and the future of what it leaves uncovered
+    grid_base: Array  # int64[Q]: jump and gain, and the future of what it leaves uncovered
     grid_group: Array  # int32[Q]
     grid_span: Array  # int32[Q]: row of Problem.span
     grid_turn: Array  # int32[Q]: orientation of the span to the hypotheses; 0 without a reordering model
@@ -98,6 +98,9 @@ class BeamWork(NamedTuple):
     arc_option: Array  # int32[A]
     arc_gain: Array  # int64[A]: what it adds to the score
     question: Array | tuple[()] = ()
+    # (): no features of whole sentences
+    grid_gain: Array | tuple[()] = ()  # int64[Q]: what these features add
+    missing: Array | tuple[()] = ()  # int32[DOCUMENT_MARKS]: their work space
 
 
 class BeamResult(NamedTuple):

@@ -83,8 +83,8 @@ class Reordering(NamedTuple):
 
 
 # Indices of Document.number.
-DOCUMENT_VALUES, DOCUMENT_COUNTS, DOCUMENT_SUMS, DOCUMENT_MOST = range(4)
-DOCUMENT_NUMBERS = 4
+DOCUMENT_VALUES, DOCUMENT_COUNTS, DOCUMENT_SUMS, DOCUMENT_MOST, DOCUMENT_MARKS = range(5)
+DOCUMENT_NUMBERS = 5
 # Columns of State.sum: of each table of counts the items there are, and how many different ones; then features' own.
 TOKENS, TYPES = range(2)
 TABLE_SUMS = 2
@@ -105,7 +105,8 @@ class Document(NamedTuple):
     """
 
     features: Active | tuple[()]
-    # int64[DOCUMENT_NUMBERS]: features; columns of State.count and of State.sum; most items that a proposal changes
+    # int64[DOCUMENT_NUMBERS]: features; columns of State.count and of State.sum; most items that a proposal changes;
+    # places of Scratch.mark
     number: Array
     first: Array  # int64[T, O + 1]: the items of an option
     item: Array  # int32[*]

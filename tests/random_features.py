@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from gpusearch.features.builtin import BUILT_IN
+from gpusearch.features.builtin import BUILT_IN, COHESION
+from gpusearch.features.cohesive import Cohesion
 from gpusearch.features.material import Material, Points
 from gpusearch.features.protocol import Feature
 from gpusearch.features.record import make_document
+from gpusearch.features.trees import TokenTree
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
     OPTION_START,
@@ -27,7 +30,15 @@ from gpusearch.kernels.records import (
 from gpusearch.model.entries import offsets_of
 
 # Each that is built in, with the other forms of some; tests that compile kernels take them all, so as to compile once.
-ALL = ("type-token-ratio", "type-token-ratio:form=docent", "ovix", "ovix:form=docent", "sentence-length")
+ALL = (
+    "type-token-ratio",
+    "type-token-ratio:form=docent",
+    "ovix",
+    "ovix:form=docent",
+    "sentence-length",
+    "coh3",
+    "coh2",
+)
 # Large: scores of random problems are hundreds of nats apart, most values of features are not.
 WEIGHT = 1 << 30
 
@@ -42,8 +53,38 @@ def feature(written: str) -> Feature:
             given[key] = float(value)
         except ValueError:
             given[key] = value
+    if name in COHESION:
+        return random_trees(COHESION[name])
     made: Feature = BUILT_IN[name](**given)
     return made
+
+
+def random_trees(kind: type[Cohesion]) -> Feature:
+    """A feature of cohesion whose trees are made up, the same for equal words of a sentence."""
+
+    class RandomTrees(kind):  # type: ignore[misc,valid-type]
+        def tree_of(self, tokens: Sequence[str]) -> TokenTree:
+            return random_tree(len(tokens), crc32(" ".join(tokens).encode()))
+
+    return RandomTrees("random")
+
+
+def random_tree(tokens: int, seed: int) -> TokenTree:
+    """Some words a token, or two tokens a word; one root or several; projective or not."""
+    rng = np.random.default_rng((seed, tokens))
+    words = tokens + int(rng.integers(0, 3))
+    head = [-1] * words
+    order = rng.permutation(words).tolist()
+    for place in range(1, words):
+        head[order[place]] = order[int(rng.integers(0, place))] if rng.random() < 0.95 else -1
+    extra = sorted(rng.integers(0, tokens, words - tokens).tolist())  # tokens with a word more than the others
+    first, of_token = 0, []
+    for token in range(tokens):
+        last = first + extra.count(token)
+        shares = token > 0 and rng.random() < 0.1  # the last word of the token before it goes on here
+        of_token.append(tuple(range(first - int(shares), last + 1)))
+        first = last + 1
+    return TokenTree(tuple(head), tuple(rng.integers(0, 3, words).tolist()), tuple(of_token))
 
 
 def with_features(problem: Problem, written: Sequence[str], seed: int = 0) -> tuple[Problem, int]:

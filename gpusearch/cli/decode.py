@@ -78,6 +78,13 @@ def command(
     xml_input: Annotated[
         str | None, typer.Option(help='<x translation="...">...</x> in the source: inclusive, exclusive or ignore.')
     ] = None,
+    trees: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Dependency trees of the source, for cohesion (CoNLL-U; such input has its own).",
+        ),
+    ] = None,
     candidates: Annotated[
         Path | None,
         typer.Option(
@@ -108,6 +115,7 @@ def command(
     )
     from gpusearch.cli.decoded_lists import write_alignment, write_lists
     from gpusearch.cli.progress import document_status
+    from gpusearch.cli.trees import tree_settings
     from gpusearch.decoder import load
     from gpusearch.errors import InputError
     from gpusearch.io.candidates import read_candidates
@@ -148,6 +156,7 @@ def command(
     if nbest and form != "jsonl":
         raise InputError("--nbest has no place in this output", found=f"the form {form}", expected="--format jsonl")
     check_labels(corpus, form)
+    settings += tree_settings(config, overrides or [], trees, corpus)
     listed = () if candidates is None else read_candidates(candidates)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
     searches = decoder.config.search.method != "beam"

@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
+from gpusearch.features.cohesive import (
+    Cohesion,
+    ExhaustiveInterruptionCheck,
+    ExhaustiveInterruptionCount,
+    InterruptionCheck,
+    InterruptionCount,
+    NounCount,
+    VerbCount,
+)
 from gpusearch.features.sentence_length import SentenceLength
 from gpusearch.features.type_token import Ovix, TypeTokenRatio
 
-BUILT_IN: dict[str, type[TypeTokenRatio] | type[Ovix] | type[SentenceLength]] = {
+COHESION: dict[str, type[Cohesion]] = {
+    "coh1": InterruptionCheck,
+    "coh2": ExhaustiveInterruptionCheck,
+    "coh3": InterruptionCount,
+    "coh4": ExhaustiveInterruptionCount,
+    "coh5-nouns": NounCount,
+    "coh5-verbs": VerbCount,
+}
+BUILT_IN: dict[str, type[TypeTokenRatio] | type[Ovix] | type[SentenceLength] | type[Cohesion]] = {
+    **COHESION,
     "ovix": Ovix,
     "sentence-length": SentenceLength,
     "type-token-ratio": TypeTokenRatio,

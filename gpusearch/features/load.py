@@ -12,10 +12,14 @@ from gpusearch.config import Config
 from gpusearch.config.models import FeatureConfig
 from gpusearch.errors import InputError
 from gpusearch.features.builtin import BUILT_IN
+from gpusearch.features.cohesive import Cohesion
 from gpusearch.features.material import material_of
 from gpusearch.features.protocol import Feature, Scope
 from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
+from gpusearch.kernels import cohesive as kernels
+from gpusearch.kernels.records import Active
+from gpusearch.kernels.records import Document as DocumentRecord
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.model.weights import VALUE_UNITS, check_range
@@ -59,6 +63,24 @@ def _made(name: str, entry: FeatureConfig) -> Feature:
 def crosses_sentences(model: Model) -> bool:
     """Whether a feature looks beyond a sentence, so that documents are the units of a search."""
     return any(named.feature.scope is Scope.DOCUMENT for named in model.document)
+
+
+def no_sums_over_steps(model: Model) -> tuple[str, ...]:
+    """Names of the features that the beam cannot hold; it can hold those of cohesion."""
+    return tuple(named.name for named in model.document if not isinstance(named.feature, Cohesion))
+
+
+def of_steps(document: DocumentRecord | tuple[()]) -> DocumentRecord | tuple[()]:
+    """The record of those features that the beam can hold."""
+    held, active = [], document.features if document else ()
+    while active:
+        if isinstance(active.feature, kernels.Cohesion):
+            held.append(active)
+        active = active.rest
+    chain: Active | tuple[()] = ()
+    for one in reversed(held):
+        chain = one._replace(rest=chain)
+    return document._replace(features=chain) if document and chain else ()
 
 
 def with_document(batch: Batch) -> Batch:

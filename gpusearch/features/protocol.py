@@ -32,6 +32,8 @@ class Room:
     """Columns of ``State.count`` in use."""
     sums: int = 0
     """Columns of ``State.sum`` in use."""
+    marks: int = 0
+    """Places of ``Scratch.mark`` that features use."""
     begins: list[int] = field(default_factory=list)
     """First column of each table in ``State.count``."""
 
@@ -44,6 +46,10 @@ class Room:
         """The first of so many columns of ``State.sum`` of a feature's own."""
         self.sums += columns
         return self.sums - columns
+
+    def need_marks(self, places: int) -> None:
+        """A feature uses so many places of ``Scratch.mark`` while a function of its is at work."""
+        self.marks = max(self.marks, places)
 
 
 class Feature(Protocol):

@@ -12,6 +12,7 @@ from gpusearch.features.material import Material
 from gpusearch.features.protocol import Feature, Room
 from gpusearch.kernels.records import (
     DOCUMENT_COUNTS,
+    DOCUMENT_MARKS,
     DOCUMENT_MOST,
     DOCUMENT_NUMBERS,
     DOCUMENT_SUMS,
@@ -45,6 +46,7 @@ def make_document(material: Material, features: Sequence[tuple[Feature, int]]) -
     number = np.zeros(DOCUMENT_NUMBERS, np.int64)
     number[DOCUMENT_VALUES] = len(features)
     number[DOCUMENT_COUNTS], number[DOCUMENT_SUMS] = room.counts, room.sums
+    number[DOCUMENT_MARKS] = room.marks
     # What gives way and what comes in are at most all items of a sentence each.
     number[DOCUMENT_MOST] = 2 * max((table.most for table in tables), default=0)
     first, item = stacked(tables, len(material.problem.option_place))

@@ -53,6 +53,12 @@ class TokenTree:
         return tuple(frozenset(words) for words in found)
 
 
+def plain_text(tokens: Sequence[str]) -> str:
+    """The text of tokens as texts are compared: without white space, case and what a tokeniser adds."""
+    text = visible("".join("-" if token == JOINED_HYPHEN else token for token in tokens))
+    return "".join(character.casefold() for character in text.replace(SUBWORD_BLANK, ""))
+
+
 def lay_over(tree: Tree, tokens: Sequence[str], name: str) -> TokenTree:
     """A tree over the tokens of its sentence, which is called `name` in messages.
 

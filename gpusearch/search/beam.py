@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from gpusearch.config.beam import BeamConfig
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
+from gpusearch.features.load import no_sums_over_steps, of_steps
 from gpusearch.kernels.beam_records import (
     BEAM_ARCS,
     BEAM_GRAPH,
@@ -79,19 +80,19 @@ class BeamDerivations:
 
 def features_left_out(model: Model) -> tuple[str, ...]:
     """Names of the model's features that the beam cannot hold: language models that are asked on the host, and
-    features of whole sentences or documents."""
+    features that are no sums over the steps of a derivation."""
     host = (
         name
         for name, language_model in zip(model.features.language_models, model.language_models, strict=True)
         if isinstance(language_model, HostLanguageModel)
     )
-    return (*host, *model.features.document)
+    return (*host, *no_sums_over_steps(model))
 
 
 def problem_of_beam(problem: Problem, model: Model) -> Problem:
     """A problem without what the beam cannot hold."""
     left_out = features_left_out(model)
-    problem = problem._replace(document=())
+    problem = problem._replace(document=of_steps(problem.document))
     if not set(left_out) & set(model.features.language_models):
         return problem
     names = model.features.language_models

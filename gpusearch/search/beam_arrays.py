@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gpusearch.kernels.beam_records import BEAM_CURSORS, Beam, BeamResult, BeamWork
-from gpusearch.kernels.records import LONGEST, ORIENTATIONS, SENTENCE_WORDS, Problem, Search
+from gpusearch.kernels.records import DOCUMENT_MARKS, LONGEST, ORIENTATIONS, SENTENCE_WORDS, Problem, Search
 
 # Look-ups that a thread remembers: 16 bytes each, a language model.
 MEMO = 1 << 14
@@ -60,7 +60,14 @@ def work_shapes(
     grids = min(int(search.number[LONGEST]), words) * stack * max(1, min(window, words)) + 1
     slots = grids + pops
     long, short = np.int64, np.int32
+    of_document: dict[str, tuple[type[np.integer], tuple[int, ...]]] = {}
+    if problem.document:
+        of_document = {
+            "grid_gain": (long, (grids,)),
+            "missing": (short, (max(1, int(problem.document.number[DOCUMENT_MARKS])),)),
+        }
     return {
+        **of_document,
         "cursor": (long, (BEAM_CURSORS,)),
         "future": (long, ((words + 1) ** 2,)),
         "stack": (long, (words + 2,)),

@@ -28,7 +28,7 @@ from gpusearch.kernels.records import (
     State,
 )
 from gpusearch.search.driver import Lanes
-from gpusearch.search.state import lane_bytes, make_changed
+from gpusearch.search.state import lane_bytes, make_changed, mark_places
 
 Record = TypeVar("Record", bound=tuple[Any, ...])
 
@@ -224,7 +224,7 @@ class CudaDriver:
                 option=zeros(torch.int32, threads, words),
                 origin=zeros(torch.int32, threads, words),
                 covers=zeros(torch.int32, threads, words),
-                mark=zeros(torch.int32, threads, words),
+                mark=zeros(torch.int32, threads, mark_places(self.problem)),
                 random=zeros(torch.int64, RANDOM),  # each thread has its own in local memory
                 memo_key=zeros(torch.int64, models, 1),
                 memo_value=zeros(torch.int64, models, 1),
@@ -294,4 +294,5 @@ def _bytes(record: Any) -> int:
 
 def _scratch_bytes(problem: Problem) -> int:
     """Work space of one thread."""
-    return _bytes(make_changed(problem)) + 16 * (int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1)
+    words = int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1
+    return _bytes(make_changed(problem)) + 12 * words + 4 * mark_places(problem)

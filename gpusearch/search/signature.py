@@ -9,6 +9,7 @@ import numpy as np
 import gpusearch
 from gpusearch.config import Config
 from gpusearch.config.search import SearchConfig
+from gpusearch.features.load import no_sums_over_steps
 from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.model import Model
 from gpusearch.search.policies import policy_parts
@@ -69,14 +70,14 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     for name in SearchConfig.model_fields:
         value = getattr(search, name)
         hidden = _CHAINS if alone else {"policy"} if search.method == "gibbs" else set()
-        if name == "recombine" and value == "lattice" and model.features.document:
+        if name == "recombine" and value == "lattice" and no_sums_over_steps(model):
             value = "best-unit"  # a lattice cannot hold them
         if name not in _SHAPELESS | _GROUPS | hidden and (name in always or value != getattr(defaults, name)):
             parts.append(f"{name}:{value}")
     if alone or search.initial == "beam":
         beam = search.beam.model_dump(exclude={"lattice_width"})
         parts += [f"beam.{key}:{value:g}" for key, value in beam.items()]
-    if search.recombine == "lattice" and not alone and not model.features.document:
+    if search.recombine == "lattice" and not alone and not no_sums_over_steps(model):
         parts += [f"lattice.{key}:{value}" for key, value in search.lattice.model_dump().items()]
     if search.steps is None and not alone:
         parts.append(f"steps_per_word:{search.steps_per_word:g}")

@@ -16,6 +16,7 @@ from gpusearch.kernels.philox import BUFFER
 from gpusearch.kernels.records import (
     AHEAD,
     DOCUMENT_COUNTS,
+    DOCUMENT_MARKS,
     DOCUMENT_MOST,
     DOCUMENT_SUMS,
     LIMITS,
@@ -114,6 +115,12 @@ def make_changed(problem: Problem, *threads: int) -> Changed | tuple[()]:
     return Changed(np.zeros(rows, np.int64), *(np.zeros((*rows, most), np.int32) for _ in range(3)))
 
 
+def mark_places(problem: Problem) -> int:
+    """Places of `Scratch.mark`."""
+    words = int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)) + 1
+    return max(words, int(problem.document.number[DOCUMENT_MARKS])) if problem.document else words
+
+
 def make_scratch(problem: Problem, memo: int | None = None) -> Scratch:
     """Work space of one thread; `memo` entries for each language model (a power of two; 1: no memo;
     by default as many as suit the largest unit)."""
@@ -126,7 +133,7 @@ def make_scratch(problem: Problem, memo: int | None = None) -> Scratch:
         option=np.zeros(words, np.int32),
         origin=np.zeros(words, np.int32),
         covers=np.zeros(words, np.int32),
-        mark=np.zeros(words, np.int32),
+        mark=np.zeros(mark_places(problem), np.int32),
         random=np.zeros(RANDOM, np.int64),
         memo_key=np.full((models, memo), -1, np.int64),
         memo_value=np.zeros((models, memo), np.int64),

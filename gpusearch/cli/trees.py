@@ -1,0 +1,32 @@
+"""`--trees`: where features of cohesion find the trees of the source."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from gpusearch.cli.options import check_has_use
+from gpusearch.config import load_config
+from gpusearch.features.builtin import COHESION
+from gpusearch.io.corpus import Corpus
+
+
+def tree_settings(config: Path, overrides: Sequence[str], trees: Path | None, corpus: Corpus) -> list[str]:
+    """Overrides that name the trees for those features that have none; documents in CoNLL-U are their own trees.
+
+    Raises:
+        InputError: trees are given, and no feature looks at them.
+    """
+    features = load_config(config, overrides).features
+    without = [name for name, one in features.items() if one.use in COHESION and "trees" not in one.options]
+    use = "a feature of cohesion in [features] without trees of its own: " + ", ".join(COHESION)
+    check_has_use("--trees", trees is not None, bool(without), use)
+    if trees is None and corpus.format == "conllu" and corpus.path != "-":
+        trees = Path(corpus.path)
+    if trees is None:
+        return []
+    # As a whole, since the short form `NAME = "coh1"` has no keys.
+    options = f"options={{trees={json.dumps(str(trees))}}}"
+    uses = {name: f"use={json.dumps(features[name].use)}, weights={list(features[name].weights)}" for name in without}
+    return [f"features.{name}={{{use}, {options}}}" for name, use in uses.items()]

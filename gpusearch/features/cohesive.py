@@ -1,0 +1,175 @@
+"""Source-tree cohesion as features of the search (Bach, Vogel and Cherry 2009).
+
+coh1        -1 a step that interrupts a subtree, seen from the ends of the phrase before it (algorithm 1)
+coh2        the same seen from all words translated so far (algorithm 2)
+coh3, coh4  -1 a word that is left behind in an interrupted subtree (algorithms 3 and 4)
+coh5-verbs, coh5-nouns  -1 a verb, a noun among the words of coh3; with coh1 and coh3 they are algorithm 5
+
+A positive weight favours translations that keep source subtrees together.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from gpusearch.errors import InputError
+from gpusearch.features.cohesion import (
+    Step,
+    exhaustive_interruption_check,
+    exhaustive_interruption_count,
+    interruption_check,
+    interruption_count,
+    rich_interruption,
+    steps,
+)
+from gpusearch.features.material import Material
+from gpusearch.features.protocol import Room, Scope
+from gpusearch.features.text import Document
+from gpusearch.features.trees import TokenTree, flat_trees, lay_over, plain_text
+from gpusearch.io.trees import Tree, read_trees
+from gpusearch.kernels import cohesive as kernels
+from gpusearch.kernels.cohesive import INTERRUPTIONS, LEFT_BEHIND, NOUNS, VERBS
+from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE, UNIT_SENTENCES
+
+
+@dataclass(frozen=True)
+class Cohesion:
+    """One of the numbers of a step, summed over the steps of a sentence, below 0."""
+
+    trees: str = ""
+    """A CoNLL-U file with a tree for each sentence that is translated, found by its text."""
+    scope: ClassVar[Scope] = Scope.SENTENCE
+    tables: ClassVar[tuple[str, ...]] = ()
+    exhaustive: ClassVar[bool] = False
+    counted: ClassVar[int] = INTERRUPTIONS
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.trees, str) or not self.trees:
+            raise InputError("cohesion without trees of the source", expected="--trees FILE, or options.trees")
+
+    def of_step(self, step: Step) -> int:
+        """What `exhaustive` and `counted` stand for, as it is printed."""
+        return interruption_check(step)
+
+    def tree_of(self, tokens: Sequence[str]) -> TokenTree:
+        """The tree of a sentence.
+
+        Raises:
+            InputError: the file has no tree of this text; shows the text and the one that is most like it.
+        """
+        return _laid_over(self.trees, tuple(tokens))
+
+    def record(self, room: Room) -> kernels.Cohesion:
+        """See `gpusearch.features.protocol.Feature`."""
+        sentences = _sentences(room.material)
+        trees = [self.tree_of(tokens) if tokens else None for tokens in sentences]
+        flat = flat_trees(trees, [len(tokens) for tokens in sentences])
+        room.need_marks(max((len(tree.head) for tree in trees if tree is not None), default=0))
+        return kernels.Cohesion(flat, np.array([self.exhaustive, self.counted], np.int64))
+
+    def value(self, document: Document) -> float:
+        """See `gpusearch.features.protocol.Feature`."""
+        total = 0
+        for sentence in document:
+            if sentence.phrases:
+                spans = [(phrase.start, phrase.stop) for phrase in sentence.phrases]
+                total += sum(self.of_step(step) for step in steps(self.tree_of(sentence.source), spans))
+        return -float(total)
+
+    def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """See `gpusearch.features.protocol.Feature`."""
+        most = [len(tokens) * (len(self.tree_of(tokens).head) if tokens else 0) for tokens in _sentences(material)]
+        units = material.problem.unit
+        first = units[:, UNIT_FIRST_SENTENCE]
+        return np.array(
+            [sum(most[a:b]) for a, b in zip(first, first + units[:, UNIT_SENTENCES], strict=True)], np.float64
+        )
+
+
+class InterruptionCheck(Cohesion):
+    """coh1."""
+
+
+class ExhaustiveInterruptionCheck(Cohesion):
+    """coh2."""
+
+    exhaustive = True
+
+    def of_step(self, step: Step) -> int:
+        """See `Cohesion`."""
+        return exhaustive_interruption_check(step)
+
+
+class InterruptionCount(Cohesion):
+    """coh3."""
+
+    counted = LEFT_BEHIND
+
+    def of_step(self, step: Step) -> int:
+        """See `Cohesion`."""
+        return interruption_count(step)
+
+
+class ExhaustiveInterruptionCount(Cohesion):
+    """coh4."""
+
+    exhaustive = True
+    counted = LEFT_BEHIND
+
+    def of_step(self, step: Step) -> int:
+        """See `Cohesion`."""
+        return exhaustive_interruption_count(step)
+
+
+class VerbCount(Cohesion):
+    """coh5-verbs."""
+
+    counted = VERBS
+
+    def of_step(self, step: Step) -> int:
+        """See `Cohesion`."""
+        return rich_interruption(step)[VERBS]
+
+
+class NounCount(Cohesion):
+    """coh5-nouns."""
+
+    counted = NOUNS
+
+    def of_step(self, step: Step) -> int:
+        """See `Cohesion`."""
+        return rich_interruption(step)[NOUNS]
+
+
+def _sentences(material: Material) -> list[list[str]]:
+    """Source words of all sentences."""
+    words = iter(material.source.tolist())
+    counts = material.problem.sentence[:, SENTENCE_WORDS].tolist()
+    return [[material.source_words[next(words)] for _ in range(count)] for count in counts]
+
+
+@lru_cache(maxsize=4)
+def _by_text(path: str) -> dict[str, Tree]:
+    """The trees of a file by their text; of equal texts the first."""
+    found: dict[str, Tree] = {}
+    for tree in read_trees(path):
+        found.setdefault(plain_text([tree.text]), tree)
+    return found
+
+
+@lru_cache(maxsize=1 << 16)
+def _laid_over(path: str, tokens: tuple[str, ...]) -> TokenTree:
+    trees, text = _by_text(path), plain_text(tokens)
+    tree = trees.get(text)
+    if tree is None:
+        like = difflib.get_close_matches(text, trees, n=1, cutoff=0)
+        if not like:
+            raise InputError("no trees", path=path, expected="a tree for each sentence that is translated")
+        tree = trees[like[0]]
+    return lay_over(tree, tokens, "a sentence that is translated")

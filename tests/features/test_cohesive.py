@@ -1,0 +1,156 @@
+"""Cohesion in the search and in the beam, and from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpusearch.cli.main import run
+from gpusearch.config import BeamConfig
+from gpusearch.features.cohesion import cohesion
+from gpusearch.features.trees import lay_over
+from gpusearch.io.trees import read_trees
+from gpusearch.kernels import reference_features as reference
+from gpusearch.kernels.beam_records import BEAM_WIDTH
+from gpusearch.kernels.records import SENTENCE_WORDS, Active, Problem, Search
+from gpusearch.search.beam import BeamDecoder
+from tests.enumeration import derivations
+from tests.random_features import with_features
+from tests.random_problem import random_problem
+from tests.search.test_beam import LANGUAGES
+from tests.tiny import TINY
+
+FORMS = ("coh1", "coh2", "coh3", "coh4", "coh5-verbs", "coh5-nouns")
+
+
+def value(problem: Problem, search: Search, options: Sequence[int]) -> int:
+    """Weighted sum of the features of a sentence's derivation, by their readable twins, 2^-40 nat."""
+    assert problem.document
+    active: Active | tuple[()] = problem.document.features
+    total = 0
+    while active:
+        total += int(active.weight[0]) * reference.cohesion(active.feature, problem, search, [options])
+        active = active.rest
+    return total
+
+
+def test_the_beam_finds_the_best_derivation_with_them(repetitions: Callable[[int], int]) -> None:
+    """By enumeration: what a step adds depends on nothing that a hypothesis does not remember."""
+    decided = 0
+    for seed in range(repetitions(300)):
+        rng = np.random.default_rng((seed, 8))
+        problem, search, _ = random_problem(
+            seed,
+            LANGUAGES[seed % len(LANGUAGES)],
+            sentences=(int(rng.integers(1, 4)), 0, int(rng.integers(2, 6))),
+            most_options=2,
+            lengths=(0, 1, 2),
+            reordering=1 + seed % 2,
+        )
+        problem, _ = with_features(problem, rng.choice(FORMS, 2, replace=False).tolist(), seed)
+        decoder = BeamDecoder(problem, search, BeamConfig(stack_size=2000), threads=1)
+        decoder.beam.number[BEAM_WIDTH] = 1 << 60
+        found = decoder.decode()
+        for sentence in np.flatnonzero(problem.sentence[:, SENTENCE_WORDS]).tolist():
+            without = {way: score for score, way in derivations(problem, search, sentence)}
+            best = max(without, key=lambda way: without[way] + value(problem, search, way))
+            assert found.score[sentence] == without[best] + value(problem, search, best), (seed, sentence)
+            decided += without[best] < max(without.values())
+    assert decided
+
+
+TREES = """\
+# text = la maison bleue dort .
+1\tla\tla\tDET\t_\t_\t2\tdet\t_\t_
+2\tmaison\tmaison\tNOUN\t_\t_\t4\tnsubj\t_\t_
+3\tbleue\tbleu\tADJ\t_\t_\t2\tamod\t_\t_
+4\tdort\tdormir\tVERB\t_\t_\t0\troot\t_\t_
+5\t.\t.\tPUNCT\t_\t_\t4\tpunct\t_\t_
+
+1\tle\tle\tDET\t_\t_\t2\tdet\t_\t_
+2\tchien\tchien\tNOUN\t_\t_\t3\tnsubj\t_\t_
+3\tdort\tdormir\tVERB\t_\t_\t0\troot\t_\t_
+
+"""
+TEXT = "La maison bleue dort .\n\nle chien dort\n"
+# All commands of this file run kernels that are compiled for two features of cohesion.
+BOTH = ["--set=features.coh3.use=coh3", "--set=features.coh2.use=coh2"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("trees").write_text(TREES, encoding="utf-8")
+    Path("in").write_text(TEXT, encoding="utf-8")
+    Path("ids").write_text("x\nx\ny\n")
+
+
+def decoded(*more: str) -> list[dict[str, object]]:
+    command = [
+        "decode",
+        "-c",
+        str(TINY),
+        "in",
+        "--docids",
+        "ids",
+        "--set=text.lowercase=true",
+        *BOTH,
+        "-q",
+        "-o",
+        "out",
+    ]
+    assert run([*command, "--format", "jsonl", "--chains", "8", *more]) == 0
+    rows = [json.loads(line) for line in Path("out").read_text(encoding="utf-8").split("\n")[:-1]]
+    return [segment for row in rows for segment in row["segments"]]
+
+
+@pytest.mark.parametrize("method", ["search", "beam"])
+@pytest.mark.parametrize("weight", [-60.0, 0.0, 60.0])
+def test_what_is_reported_is_what_the_algorithms_say(method: str, weight: float) -> None:
+    """And a weight above 0 keeps subtrees together; one below 0 does the opposite."""
+    weights = [f"--set=features.coh3.weights={weight}", "--set=features.coh2.weights=0"]
+    segments = decoded("--trees", "trees", "--method", method, *weights)
+    trees = [read_trees("trees")[0], None, read_trees("trees")[1]]
+    total = 0.0
+    for segment, tree in zip(segments, trees, strict=True):
+        if tree is None:
+            continue
+        features = segment["features"]
+        spans = [(first, last + 1) for first, last in (phrase["span"] for phrase in segment["phrases"])]  # type: ignore[attr-defined]
+        expected = cohesion(lay_over(tree, [word.form for word in tree.words], "it"), spans)
+        assert features["coh3"] == -expected["coh3"][0] and features["coh2"] == -expected["coh2"][0]  # type: ignore[index]
+        total += features["coh3"]  # type: ignore[index]
+    assert (total < 0) == (weight < 0)
+
+
+def test_trees_of_the_input_itself() -> None:
+    """CoNLL-U has its trees; they need not be named."""
+    Path("in.conllu").write_text(TREES, encoding="utf-8")
+    command = ["decode", "-c", str(TINY), "in.conllu", *BOTH, "-q", "-o", "out.jsonl", "--chains", "2"]
+    assert run(command) == 0
+
+
+def test_a_text_without_its_tree_is_an_error_that_shows_both(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in").write_text(TEXT.replace("bleue", "blanche"), encoding="utf-8")
+    command = ["decode", "-c", str(TINY), "in", "--docids", "ids", "--set=text.lowercase=true", "--trees", "trees"]
+    assert run([*command, *BOTH]) == 2
+    error = capsys.readouterr().err
+    assert "trees:1: the tree and a sentence that is translated have different texts" in error
+    assert "'lamaisonbleuedort.'" in error and "'lamaisonblanchedort.'" in error
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--trees", "trees"], "--trees would have no effect; expected a feature of cohesion"),
+        (BOTH, "cohesion without trees of the source; expected --trees FILE"),
+        ([*BOTH, "--trees", "absent"], "absent: cannot read the file"),
+    ],
+)
+def test_faults(more: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["decode", "-c", str(TINY), "in", "--docids", "ids", *more]) == 2
+    assert message in capsys.readouterr().err
