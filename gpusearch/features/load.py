@@ -71,10 +71,10 @@ def no_sums_over_steps(model: Model) -> tuple[str, ...]:
 
 
 def of_steps(document: DocumentRecord | tuple[()]) -> DocumentRecord | tuple[()]:
-    """The record of those features that the beam can hold."""
+    """The record of those features that the beam can hold and that weigh something."""
     held, active = [], document.features if document else ()
     while active:
-        if isinstance(active.feature, kernels.Cohesion):
+        if isinstance(active.feature, kernels.Cohesion) and active.weight[0]:
             held.append(active)
         active = active.rest
     chain: Active | tuple[()] = ()

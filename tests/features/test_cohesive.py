@@ -14,10 +14,14 @@ from gpusearch.config import BeamConfig
 from gpusearch.features.cohesion import cohesion
 from gpusearch.features.trees import lay_over
 from gpusearch.io.trees import read_trees
+from gpusearch.kernels import beam as kernels
+from gpusearch.kernels import beam_options
 from gpusearch.kernels import reference_features as reference
-from gpusearch.kernels.beam_records import BEAM_WIDTH
+from gpusearch.kernels.beam_records import BEAM_WIDTH, BEAM_WINDOW
 from gpusearch.kernels.records import SENTENCE_WORDS, Active, Problem, Search
-from gpusearch.search.beam import BeamDecoder
+from gpusearch.kernels.target import exact
+from gpusearch.search.beam import BeamDecoder, beam_numbers
+from gpusearch.search.beam_arrays import make_beam, make_result, make_work
 from tests.enumeration import derivations
 from tests.random_features import with_features
 from tests.random_problem import random_problem
@@ -38,29 +42,60 @@ def value(problem: Problem, search: Search, options: Sequence[int]) -> int:
     return total
 
 
+def small_problem(seed: int, reordering: int, features: int) -> tuple[Problem, Search]:
+    """Two short sentences and an empty one, with some features of cohesion."""
+    rng = np.random.default_rng((seed, 8))
+    problem, search, _ = random_problem(
+        seed,
+        LANGUAGES[seed % len(LANGUAGES)],
+        sentences=(int(rng.integers(1, 4)), 0, int(rng.integers(2, 6))),
+        most_options=2,
+        lengths=(0, 1, 2),
+        reordering=reordering,
+    )
+    return with_features(problem, rng.choice(FORMS, features, replace=False).tolist(), seed)[0], search
+
+
+def best_scores(problem: Problem, search: Search) -> dict[int, int]:
+    """Of each sentence the score of its best derivation, by enumeration."""
+    found = {}
+    for sentence in np.flatnonzero(problem.sentence[:, SENTENCE_WORDS]).tolist():
+        ways = derivations(problem, search, sentence)
+        found[sentence] = max(score + value(problem, search, way) for score, way in ways)
+    return found
+
+
 def test_the_beam_finds_the_best_derivation_with_them(repetitions: Callable[[int], int]) -> None:
-    """By enumeration: what a step adds depends on nothing that a hypothesis does not remember."""
+    """What a step adds depends on nothing that a hypothesis does not remember."""
     decided = 0
-    for seed in range(repetitions(300)):
-        rng = np.random.default_rng((seed, 8))
-        problem, search, _ = random_problem(
-            seed,
-            LANGUAGES[seed % len(LANGUAGES)],
-            sentences=(int(rng.integers(1, 4)), 0, int(rng.integers(2, 6))),
-            most_options=2,
-            lengths=(0, 1, 2),
-            reordering=1 + seed % 2,
-        )
-        problem, _ = with_features(problem, rng.choice(FORMS, 2, replace=False).tolist(), seed)
+    for seed in range(repetitions(500)):
+        problem, search = small_problem(seed, 0, 1)
         decoder = BeamDecoder(problem, search, BeamConfig(stack_size=2000), threads=1)
         decoder.beam.number[BEAM_WIDTH] = 1 << 60
         found = decoder.decode()
-        for sentence in np.flatnonzero(problem.sentence[:, SENTENCE_WORDS]).tolist():
-            without = {way: score for score, way in derivations(problem, search, sentence)}
-            best = max(without, key=lambda way: without[way] + value(problem, search, way))
-            assert found.score[sentence] == without[best] + value(problem, search, best), (seed, sentence)
-            decided += without[best] < max(without.values())
+        for sentence, best in best_scores(problem, search).items():
+            assert found.score[sentence] == best, (seed, sentence)
+            decided += best < max(score for score, _ in derivations(problem, search, sentence))
     assert decided
+
+
+@pytest.mark.parametrize("features", [1, 3])
+def test_so_it_does_beside_lexicalised_reordering(features: int) -> None:
+    """Which remembers where the last phrase starts only where that matters to itself; interpreted."""
+    for seed in range(4):
+        problem, search = small_problem(seed, 1, features)
+        number = beam_numbers(BeamConfig(stack_size=500), search)
+        number[BEAM_WIDTH] = 1 << 60
+        beam, result = make_beam(problem, number), make_result(problem)
+        work = make_work(problem, search, stack=500, pops=0, window=int(number[BEAM_WINDOW]))
+        arguments = [exact(record) for record in (problem, search, beam, work, result)]
+        for option in range(len(problem.option_place)):
+            beam_options.view_option(arguments[0], arguments[2], option)
+        for row in range(len(problem.span) - 1):
+            beam_options.rank_options(arguments[0], arguments[2], row)
+        for sentence, best in best_scores(problem, search).items():
+            kernels.search_sentence(*arguments, sentence)
+            assert result.score[sentence] == best, (seed, sentence)
 
 
 TREES = """\
@@ -77,8 +112,8 @@ TREES = """\
 
 """
 TEXT = "La maison bleue dort .\n\nle chien dort\n"
-# All commands of this file run kernels that are compiled for two features of cohesion.
-BOTH = ["--set=features.coh3.use=coh3", "--set=features.coh2.use=coh2"]
+# All commands of this file run the beam's kernels as they are compiled for one feature of cohesion.
+COHESIVE = ["--method=beam", "--set=features.coh3.use=coh3"]
 
 
 @pytest.fixture(autouse=True)
@@ -98,7 +133,7 @@ def decoded(*more: str) -> list[dict[str, object]]:
         "--docids",
         "ids",
         "--set=text.lowercase=true",
-        *BOTH,
+        *COHESIVE,
         "-q",
         "-o",
         "out",
@@ -108,12 +143,10 @@ def decoded(*more: str) -> list[dict[str, object]]:
     return [segment for row in rows for segment in row["segments"]]
 
 
-@pytest.mark.parametrize("method", ["search", "beam"])
-@pytest.mark.parametrize("weight", [-60.0, 0.0, 60.0])
-def test_what_is_reported_is_what_the_algorithms_say(method: str, weight: float) -> None:
+@pytest.mark.parametrize("weight", [-60.0, 0.5, 60.0])
+def test_what_is_reported_is_what_the_algorithms_say(weight: float) -> None:
     """And a weight above 0 keeps subtrees together; one below 0 does the opposite."""
-    weights = [f"--set=features.coh3.weights={weight}", "--set=features.coh2.weights=0"]
-    segments = decoded("--trees", "trees", "--method", method, *weights)
+    segments = decoded("--trees", "trees", f"--set=features.coh3.weights={weight}")
     trees = [read_trees("trees")[0], None, read_trees("trees")[1]]
     total = 0.0
     for segment, tree in zip(segments, trees, strict=True):
@@ -122,7 +155,7 @@ def test_what_is_reported_is_what_the_algorithms_say(method: str, weight: float)
         features = segment["features"]
         spans = [(first, last + 1) for first, last in (phrase["span"] for phrase in segment["phrases"])]  # type: ignore[attr-defined]
         expected = cohesion(lay_over(tree, [word.form for word in tree.words], "it"), spans)
-        assert features["coh3"] == -expected["coh3"][0] and features["coh2"] == -expected["coh2"][0]  # type: ignore[index]
+        assert features["coh3"] == -expected["coh3"][0]  # type: ignore[index]
         total += features["coh3"]  # type: ignore[index]
     assert (total < 0) == (weight < 0)
 
@@ -130,14 +163,14 @@ def test_what_is_reported_is_what_the_algorithms_say(method: str, weight: float)
 def test_trees_of_the_input_itself() -> None:
     """CoNLL-U has its trees; they need not be named."""
     Path("in.conllu").write_text(TREES, encoding="utf-8")
-    command = ["decode", "-c", str(TINY), "in.conllu", *BOTH, "-q", "-o", "out.jsonl", "--chains", "2"]
+    command = ["decode", "-c", str(TINY), "in.conllu", *COHESIVE, "-q", "-o", "out.jsonl", "--chains", "2"]
     assert run(command) == 0
 
 
 def test_a_text_without_its_tree_is_an_error_that_shows_both(capsys: pytest.CaptureFixture[str]) -> None:
     Path("in").write_text(TEXT.replace("bleue", "blanche"), encoding="utf-8")
     command = ["decode", "-c", str(TINY), "in", "--docids", "ids", "--set=text.lowercase=true", "--trees", "trees"]
-    assert run([*command, *BOTH]) == 2
+    assert run([*command, *COHESIVE]) == 2
     error = capsys.readouterr().err
     assert "trees:1: the tree and a sentence that is translated have different texts" in error
     assert "'lamaisonbleuedort.'" in error and "'lamaisonblanchedort.'" in error
@@ -147,8 +180,8 @@ def test_a_text_without_its_tree_is_an_error_that_shows_both(capsys: pytest.Capt
     ("more", "message"),
     [
         (["--trees", "trees"], "--trees would have no effect; expected a feature of cohesion"),
-        (BOTH, "cohesion without trees of the source; expected --trees FILE"),
-        ([*BOTH, "--trees", "absent"], "absent: cannot read the file"),
+        (COHESIVE, "cohesion without trees of the source; expected --trees FILE"),
+        ([*COHESIVE, "--trees", "absent"], "absent: cannot read the file"),
     ],
 )
 def test_faults(more: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
