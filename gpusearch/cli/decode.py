@@ -26,6 +26,9 @@ def command(
     config: Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="The model (TOML).")] = Path(
         "model.toml"
     ),
+    preset: Annotated[
+        str | None, typer.Option(help="fast, or best: settings that find more in some times as long.")
+    ] = None,
     chains: Annotated[int | None, typer.Option(min=1, help="Chains a document.")] = None,
     steps: Annotated[int | None, typer.Option(min=0, help="Proposals a chain and document.")] = None,
     max_rejected: Annotated[
@@ -133,6 +136,7 @@ def command(
         if path is not None:
             check_writable(path)
     given = {
+        "preset": preset,
         "chains": chains,
         "steps": steps,
         "max_rejected": max_rejected,

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from gpusearch.config.explain import explain
 from gpusearch.config.models import Config
+from gpusearch.config.presets import without
 from gpusearch.config.schema import Location, dotted, field_at, group_at, is_path
 from gpusearch.errors import InputError
 from gpusearch.io.files import read_lines
@@ -52,6 +53,8 @@ def with_search(config: Config, settings: Mapping[str, Any]) -> Config:
         InputError: unknown key, unusable value.
     """
     data = config.model_dump()
+    if "preset" in settings:
+        data["search"] = without(data["search"])
     data["search"].update(settings)
     written: dict[Location, str] = {("search", key): f"search.{key}={value}" for key, value in settings.items()}
     try:

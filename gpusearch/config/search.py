@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from gpusearch.config.beam import BeamConfig, LatticeConfig
 from gpusearch.config.group import FilePath, Group
 from gpusearch.config.policies import AnnealingConfig
+from gpusearch.config.presets import fill
 
 Share = Annotated[float, Field(ge=0)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
@@ -60,6 +61,9 @@ class OperationsConfig(Group):
 class SearchConfig(Group):
     """`[search]`: policy, limits and starting points. The defaults favour a good result in short time."""
 
+    preset: Literal["fast", "best"] = Field(
+        "fast", description="values of all keys of this group that are not given; best takes some times as long"
+    )
     method: Literal["search", "gibbs", "beam"] = Field(
         "search",
         description="search: stochastic search by many chains; gibbs: annealed Gibbs sampling, whose steps are draws "
@@ -75,11 +79,12 @@ class SearchConfig(Group):
     steps: int | None = Field(
         None, ge=0, lt=MOST_STEPS, description="proposals a chain and document; overrides steps_per_word"
     )
-    steps_per_word: float = Field(
-        100.0,
+    steps_per_word: float | None = Field(
+        None,
         ge=0,
         lt=MOST_STEPS_PER_WORD,
-        description="proposals a chain and source word; policy = sweep ends by itself",
+        description="proposals a chain and source word; where not given 30, or 100 where documents are searched as a "
+        "whole; policy = sweep ends by itself",
     )
     max_rejected: int | None = Field(
         None, ge=1, lt=MOST_STEPS, description="stop a chain after so many rejections in a row"
@@ -113,7 +118,7 @@ class SearchConfig(Group):
     )
     initial_file: FilePath | None = Field(None, description="where initial = file or saved starts from")
     recombine: Literal["lattice", "best-unit", "best-chain"] = Field(
-        "best-unit",
+        "lattice",
         description="output: the best derivation over the phrases of all chains of a sentence; each unit from its best "
         "chain; or all from the document's best chain",
     )
@@ -156,6 +161,17 @@ class SearchConfig(Group):
     lattice: LatticeConfig = LatticeConfig()
     beam: BeamConfig = BeamConfig()
     operations: OperationsConfig = OperationsConfig()
+
+    def proposals_per_word(self, units: str) -> float:
+        """Proposals a chain and source word where ``sentence`` or ``document`` are the units."""
+        if self.steps_per_word is not None:
+            return self.steps_per_word
+        return 30.0 if units == "sentence" else 100.0
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_its_preset(cls, data: Any) -> Any:
+        return fill(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _initial_has_file(self) -> SearchConfig:

@@ -56,6 +56,8 @@ class Units:
     """``[N]``: source words of each sentence."""
     of_sentence: NDArray[np.int64]
     """``[N]``: the unit of each sentence, -1 where it belongs to none."""
+    kind: str
+    """``sentence`` or ``document``."""
 
     def sentences(self, unit: int) -> range:
         """Sentences of a unit, counted through the batch."""
@@ -150,4 +152,5 @@ def make_units(documents: Sequence[Document], identities: Sequence[bytes], *, un
         first_sentence=first_sentence,
         words=words,
         of_sentence=of_sentence,
+        kind=units,
     )

@@ -72,10 +72,11 @@ def make_limits(batch: Batch, config: SearchConfig, *, trace: bool = False) -> L
         steps = shared(config.steps)
         longest = config.steps
     else:
-        steps = np.ceil(config.steps_per_word * words).astype(np.int64)
+        per_word = config.proposals_per_word(batch.units.kind)
+        steps = np.ceil(per_word * words).astype(np.int64)
         if config.policy == "sweep":  # it ends by itself
             steps = unlimited
-        longest = int(np.ceil(config.steps_per_word * document_words.max(initial=0)))
+        longest = int(np.ceil(per_word * document_words.max(initial=0)))
     score = unlimited if config.target_score is None else np.full(len(words), round(config.target_score * SCORE_UNITS))
     looks = (0, *(1 << power for power in range(longest.bit_length()) if 1 << power < longest), longest)
     return Limits(

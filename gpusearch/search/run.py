@@ -87,6 +87,8 @@ class SearchResult:
     interrupted: bool = False
     """Whether it was an interrupt: KeyboardInterrupt, raised by `status` or by Python itself."""
     device: str = "cpu"
+    units: str = "sentence"
+    """What was searched by itself: ``sentence`` or ``document``."""
 
 
 Status = Callable[[int, str], None]
@@ -163,6 +165,7 @@ def search_documents(
         # A score that is enough is one of the document, as are Docent's draws; some features look beyond a sentence.
         whole = config.search.target_score is not None or config.search.compat == "docent" or crosses_sentences(model)
         units = "document" if whole else "sentence"
+    result.units = units
     for first, last in batches(documents):
         with timer.measure("options") as stage:
             batch = build_problem(

@@ -16,7 +16,7 @@ from gpusearch.search.policies import policy_parts
 from gpusearch.search.run import SearchResult
 
 # The device, the number of threads and of lanes held at once never change the result of features that are built in.
-_SHAPELESS = {"device", "threads", "max_lanes", "speculation", "initial_file"}
+_SHAPELESS = {"preset", "device", "threads", "max_lanes", "speculation", "initial_file"}
 # Groups, which have parts of their own.
 _GROUPS = {"operations", "beam", "lattice", "annealing"}
 # What the beam by itself does not read.
@@ -80,7 +80,7 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
     if search.recombine == "lattice" and not alone and not no_sums_over_steps(model):
         parts += [f"lattice.{key}:{value}" for key, value in search.lattice.model_dump().items()]
     if search.steps is None and not alone:
-        parts.append(f"steps_per_word:{search.steps_per_word:g}")
+        parts.append(f"steps_per_word:{search.proposals_per_word(result.units):g}")
     if search.method == "gibbs":
         first, last = (model.temperature(t) for t in (config.sample.anneal_first, config.sample.anneal_last))
         parts.append(f"temperature:{first:.4g}..{last:.4g}nat")

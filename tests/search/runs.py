@@ -16,7 +16,7 @@ def search(
     model: Model, documents: Documents, ids: Sequence[str | None] | None = None, *, more: Any = None, **settings: Any
 ) -> SearchResult:
     """A search on the CPU, by one thread and few chains where nothing else is said; `more`: for `search_documents`."""
-    chosen = {"chains": 3, "steps_per_word": 20.0, "device": "cpu", "threads": 1} | settings
+    chosen = {"chains": 3, "steps_per_word": 20.0, "device": "cpu", "threads": 1, "recombine": "best-unit"} | settings
     config = Config.model_construct(search=SearchConfig(**chosen))
     return search_documents(model, config, documents, ids, keep_chains=True, **(more or {}))
 
