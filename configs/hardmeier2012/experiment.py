@@ -39,6 +39,7 @@ PAPER: dict[str, Any] = {
     "option_draw": "uniform",
     "longest_visit": 1,  # the paper draws a sentence anew at each step
     "distortion_check": "jump",
+    "recombine": "best-chain",
     "operations": {
         "change": 0.8,
         "swap": 0.1,

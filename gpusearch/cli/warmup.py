@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from gpusearch.errors import InputError
 
 # The smallest model that every kernel has something to do on.
 _MODEL = """\
@@ -45,22 +51,41 @@ ngram 2=1
 """
 
 
-def command() -> None:
-    """Fill the cache of compiled kernels: about four minutes of one core on a new machine, or after an update.
+Search = dict[str, Any]
 
-    Models with and without lexicalised reordering, beam, search and sampler, and language models in KenLM where it is
-    installed have kernels of their own; a decoder that finds none compiles only those that it needs.
+SEARCHES: dict[str, list[Search]] = {
+    "search": [{"chains": 2}, {"initial": "best"}],
+    "beam": [{"method": "beam"}],
+    "sweep": [{"policy": "sweep", "final_sweep": True}],
+    "gibbs": [{"method": "gibbs"}],
+}
+"""What has kernels of its own; for models with lexicalised reordering others: ``beam``, ``beam-reordering``."""
+REORDERING = "-reordering"
+NAMES = (*SEARCHES, *(name + REORDERING for name in SEARCHES))
+
+
+def command(
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help=f"One of {', '.join(NAMES)}. May be repeated.")
+    ] = None,
+) -> None:
+    """Fill the cache of compiled kernels: about six minutes of one core on a new machine, or after an update.
+
+    Models with and without lexicalised reordering, beam, search, sweep and sampler, and language models in KenLM where
+    it is installed have kernels of their own; a decoder that finds none compiles only those that it needs.
     """
     from gpusearch.kernels.target import cache_folder
 
     start = time.perf_counter()
     print(f"compiling kernels into {cache_folder()}", file=sys.stderr)
+    if unknown := set(only or ()) - set(NAMES):
+        raise InputError("no kernels of this name", found=unknown.pop(), expected=", ".join(NAMES))
     with TemporaryDirectory() as folder:
-        warm_up(Path(folder))
+        warm_up(Path(folder), only or NAMES)
     print(f"done in {time.perf_counter() - start:.1f} s", file=sys.stderr)
 
 
-def warm_up(folder: Path) -> None:
+def warm_up(folder: Path, names: Sequence[str]) -> None:
     """Translate with a made-up model in a folder: loads tables, builds a language model, runs every driver."""
     from gpusearch.decoder import load
 
@@ -73,11 +98,11 @@ def warm_up(folder: Path) -> None:
     ):
         (folder / name).write_text(text, encoding="utf-8")
     backends = ["device", "kenlm"] if find_spec("kenlm") else ["device"]
-    for model in ("model.toml", "reordering.toml"):
+    for name in names:
+        model = "reordering.toml" if name.endswith(REORDERING) else "model.toml"
         for backend in backends:
-            decoder = load(folder / model, [f"language_model.LM0.backend={backend}"])
-            decoder.decode([["a b", "b a"]], chains=2, device="cpu")
-            decoder.decode([["a b"]], chains=1, device="cpu", initial="best")
-            decoder.decode([["a b"]], chains=1, device="cpu", method="gibbs")
-            if backend == "device":
-                decoder.decode([["a b"]], device="cpu", method="beam")
+            if backend == "device" or not name.startswith("beam"):  # which leaves out what is asked on the host
+                decoder = load(folder / model, [f"language_model.LM0.backend={backend}"])
+                for search in SEARCHES[name.removesuffix(REORDERING)]:
+                    settings: Search = {"chains": 1, "device": "cpu", "recombine": "best-unit"} | search
+                    decoder.decode([["a b", "b a"]], **settings)

@@ -43,7 +43,7 @@ from gpusearch.model.problem import Batch
 from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.beam_arrays import make_beam, make_result, make_work, work_bytes
 from gpusearch.search.chains import OutOfTime
-from gpusearch.search.compiling import announce_compilation
+from gpusearch.search.compiling import announce_compilation, note_compiled
 from gpusearch.search.driver import TICK
 from gpusearch.search.graph import SearchGraph, graph_of
 
@@ -197,6 +197,7 @@ class BeamDecoder:
                 ended = reason
             finally:
                 stop[0] = 1
+        note_compiled("beam", self.problem)
         return _derivations(result, ended)
 
     def _search(

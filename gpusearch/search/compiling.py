@@ -1,11 +1,20 @@
-"""Says that kernels are being compiled, which takes a while in which nothing else is to be seen."""
+"""Compilation of kernels, which takes a while in which nothing else is to be seen: it is announced, and what is needed
+last is compiled by a process of its own meanwhile."""
 
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
+from typing import Self
 
 from numba.core import event
+
+from gpusearch.kernels.records import Problem
+from gpusearch.kernels.target import cache_folder
 
 logger = logging.getLogger(__name__)
 
@@ -29,6 +38,56 @@ class _Announcement(event.Listener):
 
     def on_end(self, event: event.Event) -> None:
         pass
+
+
+class BesideCompilation:
+    """Compiles kernels that are needed last while the search is at work, where the cache does not have them.
+
+    Args:
+        names: as `gpusearch warmup --only` knows them.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        missing = [name for name in names if not _mark(name).exists()]
+        self._process: subprocess.Popen[bytes] | None = None
+        if missing:
+            options = [part for name in missing for part in ("--only", name)]
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "gpusearch.cli", "warmup", *options],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def finish(self) -> None:
+        """Wait for it. Where it has failed, the kernels are compiled when they are called, and that says why."""
+        if self._process is not None:
+            self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+
+def kernel_name(kind: str, problem: Problem) -> str:
+    """What `gpusearch warmup` calls the kernels of a kind for this sort of problem."""
+    return f"{kind}-reordering" if problem.reordering else kind
+
+
+def note_compiled(kind: str, problem: Problem) -> None:
+    """The cache has these kernels now."""
+    mark = _mark(kernel_name(kind, problem))
+    if not mark.exists():
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+
+
+def _mark(name: str) -> Path:
+    return cache_folder() / f"{name}.compiled"
 
 
 @cache

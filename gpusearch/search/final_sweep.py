@@ -17,6 +17,7 @@ from gpusearch.kernels.sweep import sweep
 from gpusearch.model.problem import Batch
 from gpusearch.search.chains import Finals, run_chains
 from gpusearch.search.choose import Derivation
+from gpusearch.search.compiling import note_compiled
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.initial import GivenStart
 from gpusearch.search.limits import make_limits
@@ -61,6 +62,7 @@ def sweep_to_the_end(
         finals = run_chains(problem, driver, limits, GivenStart(problem, chosen), tick, 1)
     finally:
         driver.close()
+    note_compiled("sweep", problem)
     best: Derivation = [np.empty(0, np.int32)] * len(chosen)
     for unit in range(len(problem.unit)):
         here = finals.options(problem, unit, 0)

@@ -27,6 +27,7 @@ from gpusearch.kernels.records import (
 )
 from gpusearch.memory import free_bytes
 from gpusearch.model.entries import ranges
+from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.search.beam import BeamDecoder, Tick, features_left_out
 from gpusearch.search.chains import Finals
@@ -59,8 +60,7 @@ def recombine(
     Raises:
         InputError: see `BeamDecoder`.
     """
-    if left_out := features_left_out(batch.options.model):
-        logger.info("chains are not recombined by lattice, which cannot hold %s", ", ".join(left_out))
+    if not can_recombine(batch.options.model):
         return Recombined(chosen)
     joined = np.flatnonzero(union_of_chains(batch.problem, finals, config.lattice.options))
     decoder = BeamDecoder(
@@ -78,6 +78,13 @@ def recombine(
     better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
     best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
     return Recombined(best, found.complete, found.interrupted)
+
+
+def can_recombine(model: Model) -> bool:
+    """Whether the dynamic program can hold all features of a model; those that it cannot are named in the log."""
+    if left_out := features_left_out(model):
+        logger.info("chains are not recombined by lattice, which cannot hold %s", ", ".join(left_out))
+    return not left_out
 
 
 def union_of_chains(problem: Problem, finals: Finals, best: int) -> NDArray[np.bool_]:

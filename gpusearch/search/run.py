@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,6 +25,7 @@ from gpusearch.search.annealed import BestDriver, annealed_settings
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
 from gpusearch.search.chains import Finals, OutOfTime, Start, finals_bytes, run_chains
 from gpusearch.search.choose import Derivation, choose, every_chain, n_best
+from gpusearch.search.compiling import BesideCompilation, kernel_name
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.final_sweep import sweep_to_the_end
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
@@ -32,7 +34,7 @@ from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
 from gpusearch.search.policies import with_policy
 from gpusearch.search.reach import check_reach
-from gpusearch.search.recombine import recombine
+from gpusearch.search.recombine import can_recombine, recombine
 from gpusearch.search.restarts import RestartingDriver
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
@@ -166,53 +168,64 @@ def search_documents(
         whole = config.search.target_score is not None or config.search.compat == "docent" or crosses_sentences(model)
         units = "document" if whole else "sentence"
     result.units = units
-    for first, last in batches(documents):
-        with timer.measure("options") as stage:
-            batch = build_problem(
-                model,
-                documents[first:last],
-                search=config.search,
-                units=units,
-                identities=identities[first:last],
-                forced=given.forced(first, last) if given else None,
-                constraints=part_of(constraints or {}, first, last),
-                memory_limit=free_bytes(),
-            )
-            batch = with_document(batch)
-            stage.add(len(batch.options), "options")
-        with timer.measure("search") as stage:
-            beam = None
-            if config.search.initial == "beam":
-                beam = _run_beam(config, model, batch, result, watch, wanted)
-            start = _start(config, batch, given, first, beam)
-            # Chains that are saved, or were, have each a translation of their own.
-            start_all = keep_chains or config.search.initial == "saved"
-            if not result.complete:  # the beam was ended early: chains do not begin
-                watch.deadline = time.monotonic()
-            finals = _run(config, model, batch, start, result, watch, trace, start_all)
-            stage.add(int(finals.tally.sum()), "proposals")
-            if not finals.complete:  # what is left keeps a first translation
-                watch.deadline = time.monotonic()
-        best = _recombine(config, model, batch, finals, result, watch, timer)
-        neighbours = np.zeros(len(batch.problem.unit), np.int64)
-        if config.search.final_sweep and result.complete:
-            with timer.measure("sweep"):
-                best, neighbours = _sweep(config, model, batch, best, result, watch)
-        with timer.measure("output"):
-            for document in range(last - first):
-                inside = slice(*batch.units.first_sentence[document : document + 2].tolist())
-                found = _describe(config, batch, finals, best[inside], document, n_best_size, distinct, keep_chains)
-                found.neighbours = neighbours[batch.units.document == document]
-                if beam is not None and wanted.n_best:
-                    found.lists = beam.described(document, config.search.first_jump)
-                    found.sentence_n_best = [best[:of_beam] for best in found.lists] if of_beam else []
-                elif list_size:
-                    found.lists = sentence_lists(
-                        finals, batch, document, best[inside], list_size, config.search.first_jump, distinct=distinct
-                    )
-                if beam is not None and wanted.lattices:
-                    found.lattices = beam.lattices(document)
-                result.documents.append(found)
+    with ExitStack() as later:
+        for first, last in batches(documents):
+            with timer.measure("options") as stage:
+                batch = build_problem(
+                    model,
+                    documents[first:last],
+                    search=config.search,
+                    units=units,
+                    identities=identities[first:last],
+                    forced=given.forced(first, last) if given else None,
+                    constraints=part_of(constraints or {}, first, last),
+                    memory_limit=free_bytes(),
+                )
+                batch = with_document(batch)
+                stage.add(len(batch.options), "options")
+            if first == 0:
+                beside = later.enter_context(BesideCompilation(_needed_last(config, batch)))
+            with timer.measure("search") as stage:
+                beam = None
+                if config.search.initial == "beam":
+                    beam = _run_beam(config, model, batch, result, watch, wanted)
+                start = _start(config, batch, given, first, beam)
+                # Chains that are saved, or were, have each a translation of their own.
+                start_all = keep_chains or config.search.initial == "saved"
+                if not result.complete:  # the beam was ended early: chains do not begin
+                    watch.deadline = time.monotonic()
+                finals = _run(config, model, batch, start, result, watch, trace, start_all)
+                stage.add(int(finals.tally.sum()), "proposals")
+                if not finals.complete:  # what is left keeps a first translation
+                    watch.deadline = time.monotonic()
+                else:
+                    beside.finish()
+            best = _recombine(config, model, batch, finals, result, watch, timer)
+            neighbours = np.zeros(len(batch.problem.unit), np.int64)
+            if config.search.final_sweep and result.complete:
+                with timer.measure("sweep"):
+                    best, neighbours = _sweep(config, model, batch, best, result, watch)
+            with timer.measure("output"):
+                for document in range(last - first):
+                    inside = slice(*batch.units.first_sentence[document : document + 2].tolist())
+                    found = _describe(config, batch, finals, best[inside], document, n_best_size, distinct, keep_chains)
+                    found.neighbours = neighbours[batch.units.document == document]
+                    if beam is not None and wanted.n_best:
+                        found.lists = beam.described(document, config.search.first_jump)
+                        found.sentence_n_best = [best[:of_beam] for best in found.lists] if of_beam else []
+                    elif list_size:
+                        found.lists = sentence_lists(
+                            finals,
+                            batch,
+                            document,
+                            best[inside],
+                            list_size,
+                            config.search.first_jump,
+                            distinct=distinct,
+                        )
+                    if beam is not None and wanted.lattices:
+                        found.lattices = beam.lattices(document)
+                    result.documents.append(found)
     return result
 
 
@@ -238,6 +251,16 @@ def search_settings(config: Config, model: Model, batch: Batch) -> Search:
         values=features.option_values,
         distortion_weight=int(features.integer_weights[features.index(DISTORTION)]),
     )
+
+
+def _needed_last(config: Config, batch: Batch) -> list[str]:
+    """Kernels that the chains do not need, by their names in `gpusearch warmup`."""
+    search, kinds = config.search, list[str]()
+    if search.recombine == "lattice" and search.initial != "beam" and can_recombine(batch.options.model):
+        kinds.append("beam")
+    if search.final_sweep and search.policy != "sweep":
+        kinds.append("sweep")
+    return [kernel_name(kind, batch.problem) for kind in kinds] if not batch.problem.host else []
 
 
 def _start(config: Config, batch: Batch, given: Given | None, first: int, beam: BeamOutput | None) -> Start:

@@ -16,7 +16,7 @@ from gpusearch.search.policies import policy_parts
 from gpusearch.search.run import SearchResult
 
 # The device, the number of threads and of lanes held at once never change the result of features that are built in.
-_SHAPELESS = {"preset", "device", "threads", "max_lanes", "speculation", "initial_file"}
+_SHAPELESS = {"preset", "steps_per_word", "device", "threads", "max_lanes", "speculation", "initial_file"}
 # Groups, which have parts of their own.
 _GROUPS = {"operations", "beam", "lattice", "annealing"}
 # What the beam by itself does not read.

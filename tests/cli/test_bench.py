@@ -23,7 +23,7 @@ from tests.tiny import TINY
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
     """The model that `warmup` makes; making it runs every driver."""
-    warmup.warm_up(tmp_path)
+    warmup.warm_up(tmp_path, ["search"])
     return tmp_path / "model.toml"
 
 
