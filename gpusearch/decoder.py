@@ -14,7 +14,8 @@ from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.model.model import Model, load_model
 from gpusearch.prepared import Prepared, prepare
-from gpusearch.search.run import SearchResult, Status, search_documents
+from gpusearch.search.result import SearchResult, Status
+from gpusearch.search.run import search_documents
 from gpusearch.search.saved import Given, given_from_trace
 from gpusearch.search.saved import load as load_saved
 from gpusearch.search.signature import signature

@@ -26,7 +26,8 @@ from gpusearch.decoder import Decoder
 from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.io.files import replaced
 from gpusearch.metrics.scoring import evaluate
-from gpusearch.search.run import SearchResult, search_documents
+from gpusearch.search.result import SearchResult
+from gpusearch.search.run import search_documents
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -20,7 +20,7 @@ from gpusearch.io.nbest import BORDER
 from gpusearch.io.trace import format_trace, is_span
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
 from gpusearch.model.weights import Features
-from gpusearch.search.run import DocumentResult
+from gpusearch.search.result import DocumentResult
 from gpusearch.search.samples import OPERATORS
 from gpusearch.search.translation import SentenceTranslation, Translation
 

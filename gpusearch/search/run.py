@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from gpusearch.config import Config
 from gpusearch.errors import InputError
 from gpusearch.features.load import crosses_sentences, no_sums_over_steps, with_document, with_features
-from gpusearch.kernels.records import ACCEPTED, OPERATIONS, STAGES, Search
+from gpusearch.kernels.records import ACCEPTED, Search
 from gpusearch.kernels.sweep import sweep
 from gpusearch.memory import free_bytes
 from gpusearch.model.model import Model
@@ -23,97 +22,28 @@ from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
 from gpusearch.search.annealed import BestDriver, annealed_settings
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
-from gpusearch.search.chains import Finals, OutOfTime, Start, finals_bytes, run_chains
+from gpusearch.search.chains import Finals, Start, finals_bytes, run_chains
 from gpusearch.search.choose import Derivation, choose, every_chain, n_best
 from gpusearch.search.compiling import BesideCompilation, kernel_name
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.final_sweep import sweep_to_the_end
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
-from gpusearch.search.lattice import Lattice
 from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
 from gpusearch.search.policies import with_policy
 from gpusearch.search.reach import check_reach
 from gpusearch.search.recombine import can_recombine, recombine
 from gpusearch.search.restarts import RestartingDriver
+from gpusearch.search.result import DocumentResult, SearchResult, Status, Watch
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
-from gpusearch.search.translation import SentenceTranslation, Translation, describe_document
+from gpusearch.search.translation import Translation, describe_document
 from gpusearch.timing import Timer
 
 Sentence = Sequence[str]
 
 # Source words of the documents that are searched together: their options take some 200 MB at most.
 BATCH_WORDS = 40_000
-
-
-@dataclass
-class DocumentResult:
-    """What the search found for a document. One without words has no units; its scores are 0."""
-
-    best: Translation
-    chain_scores: NDArray[np.float64]
-    """``[C]``: what each chain ended with, nats; `best` may be better than all where units were recombined."""
-    n_best: list[Translation]
-    """Of chains, where asked for."""
-    chains: list[list[list[tuple[int, int, list[str]]]]]
-    """Where asked for: ``chains[chain][sentence]`` = phrases, as `saved` writes them."""
-    places: list[list[list[int]]]
-    """Beside `chains`: the place of each phrase among the options of its span, of which several may say the same."""
-    steps: NDArray[np.int64]
-    """``[C, U]``: proposals that each chain made on each unit of the document."""
-    rejected: NDArray[np.int64]
-    """``[C, U]``: consecutive rejections at the end."""
-    trace: dict[int, NDArray[np.float64]]
-    """Where asked for: for each step looked at the scores ``[C]``."""
-    sentence_n_best: list[list[SentenceTranslation]] = field(default_factory=list)
-    """Of the beam by itself, where asked for: the n best derivations of each sentence."""
-    lattices: list[Lattice | None] = field(default_factory=list)
-    """Of the beam by itself, where asked for: the search graph of each sentence; None for an empty one."""
-    lists: list[list[SentenceTranslation]] = field(default_factory=list)
-    """Where asked for: the best derivations of each sentence, among the chains' last ones or of the beam by itself."""
-    neighbours: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    """``[U]``: where `best` is certified to be a local optimum, how many neighbours none of which scores higher each
-    unit has (gpusearch/kernels/layouts.py says which); else 0."""
-
-
-@dataclass
-class SearchResult:
-    """Results of all documents, in their order."""
-
-    documents: list[DocumentResult] = field(default_factory=list)
-    tally: NDArray[np.int64] = field(default_factory=lambda: np.zeros((OPERATIONS, STAGES), np.int64))
-    """How far the proposals of each operation came."""
-    complete: bool = True
-    """False where an interrupt or the time limit ended the search early."""
-    interrupted: bool = False
-    """Whether it was an interrupt: KeyboardInterrupt, raised by `status` or by Python itself."""
-    device: str = "cpu"
-    units: str = "sentence"
-    """What was searched by itself: ``sentence`` or ``document``."""
-
-
-Status = Callable[[int, str], None]
-"""Told of the number of documents done and a short text, about ten times a second."""
-
-
-@dataclass
-class _Watch:
-    """Looks at the clock while a search is at work, and tells how far it is."""
-
-    status: Status | None
-    deadline: float | None = None
-
-    def look(self, done: int, text: Callable[[], str]) -> None:
-        """So many documents are done.
-
-        Raises:
-            OutOfTime: the time limit is over.
-        """
-        if self.deadline is not None and time.monotonic() > self.deadline:
-            raise OutOfTime
-        if self.status is not None:
-            self.status(done, text())
 
 
 def search_documents(
@@ -158,7 +88,7 @@ def search_documents(
     if config.search.method == "beam":
         config, wanted = beam_alone(config), Wanted(max(n_best_size, list_size), distinct, lattices)
         n_best_size, of_beam = 0, n_best_size
-    watch = _Watch(status)
+    watch = Watch(status)
     if config.search.time_limit is not None:
         watch.deadline = time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
@@ -282,7 +212,7 @@ def _run_beam(
     model: Model,
     batch: Batch,
     result: SearchResult,
-    watch: _Watch,
+    watch: Watch,
     wanted: Wanted,
 ) -> BeamOutput:
     def tick(done: int) -> None:
@@ -300,7 +230,7 @@ def _run(
     batch: Batch,
     start: Start,
     result: SearchResult,
-    watch: _Watch,
+    watch: Watch,
     trace: bool,
     start_all: bool,
 ) -> Finals:
@@ -351,7 +281,7 @@ def _recombine(
     batch: Batch,
     finals: Finals,
     result: SearchResult,
-    watch: _Watch,
+    watch: Watch,
     timer: Timer,
 ) -> Derivation:
     """The translation of each sentence of a batch; where the search was ended early, without a further search."""
@@ -373,7 +303,7 @@ def _recombine(
 
 
 def _sweep(
-    config: Config, model: Model, batch: Batch, best: Derivation, result: SearchResult, watch: _Watch
+    config: Config, model: Model, batch: Batch, best: Derivation, result: SearchResult, watch: Watch
 ) -> tuple[Derivation, NDArray[np.int64]]:
     """Local optima, and the number of neighbours of each unit."""
 

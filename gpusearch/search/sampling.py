@@ -42,7 +42,8 @@ from gpusearch.search.chains import reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
 from gpusearch.search.gibbs import iteration_steps, sampler
-from gpusearch.search.run import Status, batches, search_settings
+from gpusearch.search.result import Status
+from gpusearch.search.run import batches, search_settings
 from gpusearch.search.sample_options import unit_options, write_options
 from gpusearch.search.samples import (
     HEADER,

@@ -21,7 +21,7 @@ from gpusearch.io.trace import Phrase, read_trace
 from gpusearch.model.problem import Batch, Forced
 
 if TYPE_CHECKING:
-    from gpusearch.search.run import DocumentResult
+    from gpusearch.search.result import DocumentResult
 
 VERSION = 1
 Derivation = list[list[Phrase]]

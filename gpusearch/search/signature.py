@@ -13,7 +13,7 @@ from gpusearch.features.load import no_sums_over_steps
 from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.model import Model
 from gpusearch.search.policies import policy_parts
-from gpusearch.search.run import SearchResult
+from gpusearch.search.result import SearchResult
 
 # The device, the number of threads and of lanes held at once never change the result of features that are built in.
 _SHAPELESS = {"preset", "steps_per_word", "device", "threads", "max_lanes", "speculation", "initial_file"}

@@ -7,7 +7,8 @@ from typing import Any
 
 from gpusearch.config import Config, SearchConfig
 from gpusearch.model.model import Model
-from gpusearch.search.run import DocumentResult, SearchResult, search_documents
+from gpusearch.search.result import DocumentResult, SearchResult
+from gpusearch.search.run import search_documents
 
 Documents = Sequence[Sequence[Sequence[str]]]
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from gpusearch.config import Config, SearchConfig
 from gpusearch.model.model import Model
-from gpusearch.search.run import SearchResult, search_documents
+from gpusearch.search.result import SearchResult
+from gpusearch.search.run import search_documents
 from tests.parity_model import LAWS, NEWSTEST, laws_documents, newstest_documents
 
 Documents = list[list[list[str]]]

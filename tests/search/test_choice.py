@@ -11,7 +11,8 @@ import gpusearch
 from gpusearch.config import SearchConfig, with_search
 from gpusearch.model.model import Model
 from gpusearch.search.force import score_segmented
-from gpusearch.search.run import DocumentResult, search_documents
+from gpusearch.search.result import DocumentResult
+from gpusearch.search.run import search_documents
 from gpusearch.search.saved import Given
 from tests.parity_model import newstest_documents
 from tests.search.runs import Documents, search

@@ -19,7 +19,7 @@ from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.language_model import LanguageModel
 from gpusearch.model.model import Model, load_model
 from gpusearch.search.device import device_of
-from gpusearch.search.run import SearchResult
+from gpusearch.search.result import SearchResult
 from gpusearch.search.signature import model_hash
 from tests.kenlm_oracle import quiet
 from tests.parity_model import newstest_documents, write_newstest

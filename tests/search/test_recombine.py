@@ -18,7 +18,7 @@ from gpusearch.search.beam import BeamDecoder
 from gpusearch.search.chains import Finals, OutOfTime, empty_finals
 from gpusearch.search.force import score_segmented
 from gpusearch.search.recombine import only_options, union_of_chains
-from gpusearch.search.run import DocumentResult
+from gpusearch.search.result import DocumentResult
 from gpusearch.search.saved import Given
 from tests.enumeration import derivations
 from tests.parity_model import newstest_documents
