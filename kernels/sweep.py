@@ -201,6 +201,16 @@ def room_of_order(reordering, problem, state, scratch, lane, sentence, first, re
     return total
 
 
+def _no_document(document):
+    return 0
+
+
+@optional(_no_document)
+def room_of_document(document):
+    """What features of the document may add: nothing is known of it, so every neighbour is looked at."""
+    return 1 << 60
+
+
 @shared
 def options_of_place(problem, search, scratch, sentence, place):
     """(first option, behind the last, greatest ceiling) of an open place; (0, 1, 0) where it is not there."""
@@ -231,6 +241,7 @@ def best_of_layout(
     base += room_of_order(
         problem.reordering, problem, state, scratch, lane, sentence, first, replaced, count, place1, place2, place3
     )
+    base += room_of_document(problem.document)
     first1, last1, _ = options_of_place(problem, search, scratch, sentence, place1)
     first2, last2, most2 = options_of_place(problem, search, scratch, sentence, place2)
     first3, last3, most3 = options_of_place(problem, search, scratch, sentence, place3)

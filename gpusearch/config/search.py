@@ -119,8 +119,9 @@ class SearchConfig(Group):
     initial_file: FilePath | None = Field(None, description="where initial = file or saved starts from")
     recombine: Literal["lattice", "best-unit", "best-chain"] = Field(
         "lattice",
-        description="output: the best derivation over the phrases of all chains of a sentence; each unit from its best "
-        "chain; or all from the document's best chain",
+        description="output: the best derivation over the phrases of all chains of a sentence (with features of the "
+        "document chains exchange sentences instead); each unit from its best chain; or all from the document's best "
+        "chain",
     )
     final_sweep: bool = Field(
         False,

@@ -94,6 +94,10 @@ class CpuDriver:
         self._stop[0] = 0
         self._share(self._kernels.run_lanes, lanes, self._stop, tick=tick)
 
+    def apply(self, kernel: Callable[..., None], lanes: Lanes, *rest: object) -> None:
+        """Run another kernel on lanes: (problem, search, state, scratch, lanes, *rest)."""
+        self._share(kernel, lanes, *rest)
+
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown()

@@ -29,9 +29,10 @@ from gpusearch.memory import free_bytes
 from gpusearch.model.entries import ranges
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
-from gpusearch.search.beam import BeamDecoder, Tick, features_left_out
+from gpusearch.search.beam import BeamDecoder, Tick, features_left_out, problem_of_beam
 from gpusearch.search.chains import Finals
 from gpusearch.search.choose import Derivation
+from gpusearch.search.crossover import crossover
 from gpusearch.search.translation import scores
 
 logger = logging.getLogger(__name__)
@@ -52,6 +53,9 @@ def recombine(
 ) -> Recombined:
     """The best derivation of each sentence of a batch: over the phrases of all chains, or the one that was chosen.
 
+    Where features of the document tie sentences together, what the phrases of all chains make is offered to the chains
+    beside each other's sentences (`crossover`).
+
     Args:
         finals: what the chains end with.
         chosen: for each sentence options in target order, of some chain.
@@ -60,11 +64,12 @@ def recombine(
     Raises:
         InputError: see `BeamDecoder`.
     """
-    if not can_recombine(batch.options.model):
+    model = batch.options.model
+    if not can_recombine(model):
         return Recombined(chosen)
     joined = np.flatnonzero(union_of_chains(batch.problem, finals, config.lattice.options))
     decoder = BeamDecoder(
-        only_options(batch.problem, joined),
+        only_options(problem_of_beam(batch.problem, model), joined),
         search,
         BeamConfig(stack_size=config.lattice.stack_size),
         threads=config.threads,
@@ -75,14 +80,18 @@ def recombine(
         joined[options].astype(np.int32) if done else before
         for options, done, before in zip(found.options, found.done, chosen, strict=True)
     ]
-    better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
-    best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
+    if model.document:
+        best = crossover(batch, search, finals, config, others, len(model.features.names)) if found.complete else chosen
+    else:
+        better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
+        best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
     return Recombined(best, found.complete, found.interrupted)
 
 
 def can_recombine(model: Model) -> bool:
-    """Whether the dynamic program can hold all features of a model; those that it cannot are named in the log."""
-    if left_out := features_left_out(model):
+    """Whether the dynamic program can hold the language models; those that it cannot are named in the log."""
+    left_out = [name for name in features_left_out(model) if name not in model.features.document]
+    if left_out:
         logger.info("chains are not recombined by lattice, which cannot hold %s", ", ".join(left_out))
     return not left_out
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpusearch.config import Config
 from gpusearch.errors import InputError
-from gpusearch.features.load import crosses_sentences, no_sums_over_steps, with_document, with_features
+from gpusearch.features.load import crosses_sentences, with_document, with_features
 from gpusearch.kernels.records import ACCEPTED, Search
 from gpusearch.kernels.sweep import sweep
 from gpusearch.memory import free_bytes
@@ -289,7 +289,7 @@ def _recombine(
     best: Derivation = []
     for document in range(len(batch.units.first_sentence) - 1):
         best += choose(finals, batch, document, search.recombine).derivation
-    if search.recombine != "lattice" or not finals.complete or no_sums_over_steps(model):
+    if search.recombine != "lattice" or not finals.complete:
         return best
 
     def tick(done: int) -> None:

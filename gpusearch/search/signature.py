@@ -71,13 +71,13 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
         value = getattr(search, name)
         hidden = _CHAINS if alone else {"policy"} if search.method == "gibbs" else set()
         if name == "recombine" and value == "lattice" and no_sums_over_steps(model):
-            value = "best-unit"  # a lattice cannot hold them
+            value = "crossover"  # the lattice's sentences are offers
         if name not in _SHAPELESS | _GROUPS | hidden and (name in always or value != getattr(defaults, name)):
             parts.append(f"{name}:{value}")
     if alone or search.initial == "beam":
         beam = search.beam.model_dump(exclude={"lattice_width"})
         parts += [f"beam.{key}:{value:g}" for key, value in beam.items()]
-    if search.recombine == "lattice" and not alone and not no_sums_over_steps(model):
+    if search.recombine == "lattice" and not alone:
         parts += [f"lattice.{key}:{value}" for key, value in search.lattice.model_dump().items()]
     if search.steps is None and not alone:
         parts.append(f"steps_per_word:{search.proposals_per_word(result.units):g}")

@@ -50,12 +50,17 @@ def test_a_feature_of_the_document_makes_documents_the_units_and_decides() -> No
     assert ratios[1] > ratios[0]
 
 
-def test_a_lattice_is_not_made_of_them() -> None:
+def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them() -> None:
+    """Two chains of few steps: what comes of their sentences and the lattice's is better than either."""
     decoder = load()
-    lattice = decoder.decode(DOCUMENTS, chains=4, recombine="lattice")
-    best = decoder.decode(DOCUMENTS, chains=4, recombine="best-unit")
-    assert lattice.texts == best.texts
-    assert "recombine:best-unit" in lattice.signature and "recombine:best-unit" in best.signature
+    settings: dict[str, Any] = {"chains": 2, "steps_per_word": 1.0}
+    crossed = decoder.decode(DOCUMENTS, **settings, recombine="lattice")
+    best = decoder.decode(DOCUMENTS, **settings, recombine="best-unit")
+    for one, other in zip(crossed.result.documents, best.result.documents, strict=True):
+        assert one.best.score >= other.best.score
+        assert one.best.score == pytest.approx(float(decoder.model.features.score(one.best.features)), abs=1e-9)
+    assert crossed.score > best.score
+    assert "recombine:crossover" in crossed.signature and "recombine:best-unit" in best.signature
     assert "feature.ttr:type-token-ratio()" in best.signature
 
 
