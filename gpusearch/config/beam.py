@@ -29,9 +29,14 @@ class BeamConfig(Group):
 
 
 class LatticeConfig(Group):
-    """`[search.lattice]`: limits of the dynamic program over the phrases of all chains (`recombine = "lattice"`)."""
+    """`[search.lattice]`: the dynamic program over the phrases of all chains (`recombine = "lattice"`): its limits, and
+    whether chains go on from what it finds."""
 
     options: int = Field(
         20, ge=1, le=1_000_000, description="options of a span that join those of the chains, the best ones"
     )
     stack_size: int = Field(100, ge=1, le=1_000_000, description="hypotheses kept for each number of covered words")
+    every: float | None = Field(
+        None, gt=0, description="after every so many proposals a source word the worst chains go on from its result"
+    )
+    replaced: float = Field(0.5, gt=0, le=1, description="part of the chains that do so")

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from gpusearch.kernels.records import (
     LIMIT_PAUSE,
-    LIMIT_STEPS,
     OPERATIONS,
     STAGES,
     UNIT_SENTENCES,
@@ -212,9 +211,9 @@ def _look(finals: Finals, state: State, lanes: Lanes, limits: Limits, next_look:
             finals.trace[limits.looks[next_look[lane]]][unit, chain] = state.score[lane]
             next_look[lane] += 1
         if next_look[lane] < len(limits.looks):
-            state.limit[lane, LIMIT_PAUSE] = limits.share(unit, limits.looks[next_look[lane]])
+            state.limit[lane, LIMIT_PAUSE] = min(limits.share(unit, limits.looks[next_look[lane]]), limits.pause(unit))
         else:
-            state.limit[lane, LIMIT_PAUSE] = state.limit[lane, LIMIT_STEPS]
+            state.limit[lane, LIMIT_PAUSE] = limits.pause(unit)
 
 
 def _harvest(finals: Finals, problem: Problem, state: State, lane: int) -> None:

@@ -20,6 +20,7 @@ from gpusearch.kernels.records import (
     Problem,
 )
 from gpusearch.model.problem import Batch
+from gpusearch.search.chains import Finals
 from gpusearch.search.driver import Driver, Lanes
 
 Derivation = Sequence[int] | NDArray[np.integer]
@@ -85,6 +86,23 @@ class SavedStart(GivenStart):
             chain, unit = driver.state.chain[lanes], driver.state.unit[lanes]
             driver.state.step[lanes] = steps[chain, unit]
             driver.state.rejected[lanes] = rejected[chain, unit]
+
+
+class ContinuedStart:
+    """Chains go on from what they have become."""
+
+    def __init__(self, finals: Finals) -> None:
+        self.finals = finals
+
+    def __call__(self, driver: Driver, lanes: Lanes) -> None:
+        """Fill lanes."""
+        state, finals = driver.state, self.finals
+        units, chains = state.unit[lanes], state.chain[lanes]
+        for lane, unit, chain in zip(lanes.tolist(), units.tolist(), chains.tolist(), strict=True):
+            option, length = finals.option[unit][chain], finals.length[unit][chain]
+            state.option[lane, : len(option)], state.length[lane, : len(length)] = option, length
+        driver.refresh(lanes)
+        state.step[lanes], state.rejected[lanes] = finals.step[units, chains], finals.rejected[units, chains]
 
 
 def best_derivations(batch: Batch) -> list[list[int]]:

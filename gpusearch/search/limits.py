@@ -31,6 +31,8 @@ class Limits:
     """Source words of its document."""
     looks: tuple[int, ...] = ()
     """Steps of the document at which all scores are written down, in rising order."""
+    stop: NDArray[np.int64] | None = None
+    """int64[U]: steps at which chains are taken out, though they are not done; None: nowhere."""
 
     def share(self, unit: int, steps: int) -> int:
         """A unit's share of some steps of its document."""
@@ -38,15 +40,23 @@ class Limits:
 
     def set(self, state: State, lane: int, unit: int) -> None:
         """Write a unit's limits into a lane."""
-        state.limit[lane, LIMIT_STEPS] = state.limit[lane, LIMIT_PAUSE] = self.steps[unit]
+        state.limit[lane, LIMIT_STEPS] = self.steps[unit]
+        state.limit[lane, LIMIT_PAUSE] = self.pause(unit)
         state.limit[lane, LIMIT_REJECTED] = self.rejected[unit]
         state.limit[lane, LIMIT_SCORE] = self.score[unit]
 
+    def pause(self, unit: int) -> int:
+        """The step at which a chain of a unit is taken out."""
+        return int(self.steps[unit] if self.stop is None else min(self.stop[unit], self.steps[unit]))
+
     def over(self, state: State, lanes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which lanes are done: bool, one a lane."""
+        """Which lanes are done, or to be taken out: bool, one a lane."""
         limit = state.limit[lanes]
+        last = limit[:, LIMIT_STEPS]
+        if self.stop is not None:
+            last = np.minimum(last, self.stop[state.unit[lanes]])
         return (
-            (state.step[lanes] >= limit[:, LIMIT_STEPS])
+            (state.step[lanes] >= last)
             | (state.rejected[lanes] >= limit[:, LIMIT_REJECTED])
             | (state.score[lanes] >= limit[:, LIMIT_SCORE])
         )

@@ -35,6 +35,7 @@ from gpusearch.search.reach import check_reach
 from gpusearch.search.recombine import can_recombine, recombine
 from gpusearch.search.restarts import RestartingDriver
 from gpusearch.search.result import DocumentResult, SearchResult, Status, Watch
+from gpusearch.search.rounds import run_rounds
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
 from gpusearch.search.translation import Translation, describe_document
@@ -130,7 +131,8 @@ def search_documents(
                     watch.deadline = time.monotonic()
                 else:
                     beside.finish()
-            best = _recombine(config, model, batch, finals, result, watch, timer)
+            with timer.measure("recombine"):
+                best = _recombine(config, model, batch, finals, result, watch)
             neighbours = np.zeros(len(batch.problem.unit), np.int64)
             if config.search.final_sweep and result.complete:
                 with timer.measure("sweep"):
@@ -265,7 +267,21 @@ def _run(
     elif settings.restarts:
         driver = RestartingDriver(driver, batch.problem, search, limits, settings.restarts, settings.perturbation)
     try:
-        finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
+        if settings.recombine == "lattice" and settings.lattice.every is not None:
+            finals = run_rounds(
+                batch,
+                driver,
+                limits,
+                start,
+                tick,
+                settings.chains,
+                every=settings.lattice.every,
+                replaced=settings.lattice.replaced,
+                join=lambda finals: _recombine(config, model, batch, finals, result, watch),
+                start_all=start_all,
+            )
+        else:
+            finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
     finally:
         driver.close()
     result.tally += finals.tally
@@ -282,7 +298,6 @@ def _recombine(
     finals: Finals,
     result: SearchResult,
     watch: Watch,
-    timer: Timer,
 ) -> Derivation:
     """The translation of each sentence of a batch; where the search was ended early, without a further search."""
     search = config.search
@@ -295,8 +310,7 @@ def _recombine(
     def tick(done: int) -> None:
         watch.look(len(result.documents), lambda: f"recombination: {done} of {len(batch.units.words)} sentences")
 
-    with timer.measure("recombine"):
-        recombined = recombine(batch, search_settings(config, model, batch), finals, search, best, tick)
+    recombined = recombine(batch, search_settings(config, model, batch), finals, search, best, tick)
     result.complete &= recombined.complete
     result.interrupted |= recombined.interrupted
     return recombined.derivation
