@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpusearch.config.beam import BeamConfig
 from gpusearch.config.search import SearchConfig
+from gpusearch.features.load import no_sums_over_steps
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
     OPTION_START,
@@ -80,7 +81,7 @@ def recombine(
         joined[options].astype(np.int32) if done else before
         for options, done, before in zip(found.options, found.done, chosen, strict=True)
     ]
-    if model.document:
+    if no_sums_over_steps(model):
         best = crossover(batch, search, finals, config, others, len(model.features.names)) if found.complete else chosen
     else:
         better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
