@@ -199,6 +199,12 @@ class SearchConfig(Group):
         return self
 
     @model_validator(mode="after")
+    def _rounds_have_steps(self) -> SearchConfig:
+        if self.lattice.every is not None and self.policy == "sweep":
+            raise ValueError('lattice.every counts proposals, which policy = "sweep" does not make')
+        return self
+
+    @model_validator(mode="after")
     def _docent_climbs(self) -> SearchConfig:
         if self.compat == "docent" and self.policy != "hill-climbing":
             raise ValueError(f'compat = "docent" is hill climbing; policy = "{self.policy}" is not')

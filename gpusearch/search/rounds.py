@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ def run_rounds(
             batch.problem, driver, replace(limits, stop=stop), start, tick, chains, start_all=start_all or bool(finals)
         )
         finals = now if finals is None else _together(finals, now, limits)
-        if not finals.complete or (finals.step < stop[:, None]).all():  # all have ended by themselves
+        if not finals.complete:
             break
     assert finals is not None
     return finals
@@ -59,20 +60,18 @@ def run_rounds(
 def _stops(batch: Batch, limits: Limits, every: float) -> Iterator[NDArray[np.int64]]:
     """Steps of each unit at which a round ends; the last ends with the chains."""
     words = batch.problem.unit[:, UNIT_WORDS]
-    turn = 1
-    while True:
+    for turn in count(1):
         stop = np.ceil(every * turn * words).astype(np.int64)
         if (stop >= limits.steps).all():
             yield limits.steps
             return
         yield np.minimum(stop, limits.steps)
-        turn += 1
 
 
-def _replace_worst(batch: Batch, finals: Finals, derivation: Derivation, count: int) -> None:
+def _replace_worst(batch: Batch, finals: Finals, derivation: Derivation, many: int) -> None:
     """Give the worst chains of each unit, of equal ones the last, another translation to go on from."""
     for unit in range(len(batch.problem.unit)):
-        worst = np.lexsort((-np.arange(len(finals.score[unit])), finals.score[unit]))[:count]
+        worst = np.lexsort((-np.arange(len(finals.score[unit])), finals.score[unit]))[:many]
         finals.rejected[unit, worst] = 0
         for local, sentence in enumerate(batch.units.sentences(unit)):
             slots = int(batch.problem.sentence[sentence, SENTENCE_SLOT])

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
+from gpusearch.config.beam import LatticeConfig
+from gpusearch.config.search import SearchConfig
 from gpusearch.model.model import Model
 from tests.parity_model import newstest_documents
 from tests.search.runs import outcome, search
@@ -66,6 +69,6 @@ def test_the_worst_chains_go_on_from_the_result(newstest_model: Model, documents
     ).any()
 
 
-def test_sweeps_in_rounds_end(newstest_model: Model, documents: list) -> None:
-    result = search(newstest_model, documents, policy="sweep", chains=2, recombine="lattice", lattice={"every": 1.0})
-    assert result.complete
+def test_a_sweep_has_no_rounds() -> None:
+    with pytest.raises(ValidationError, match="does not make"):
+        SearchConfig(policy="sweep", lattice=LatticeConfig(every=1.0))
