@@ -5,6 +5,7 @@ span. All hypotheses of a group and all options of a span add the same, so it is
 """
 
 from gpusearch.kernels.beam_order import left_of
+from gpusearch.kernels.records import ACTIVE_WEIGHT
 from gpusearch.kernels.target import by_type, optional
 
 
@@ -33,7 +34,7 @@ def gain_of_document(document, problem, work, sentence, gap, mask, left, end, st
 
 @optional(_no_gain)
 def _gains(active, problem, missing, sentence, gap, mask, left, end, start, stop):
-    own = active.weight[0] * gain(active.feature, problem, missing, sentence, gap, mask, left, end, start, stop)
+    own = active.number[ACTIVE_WEIGHT] * gain(active.feature, problem, missing, sentence, gap, mask, left, end, start, stop)
     return own + _gains(active.rest, problem, missing, sentence, gap, mask, left, end, start, stop)
 
 

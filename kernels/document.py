@@ -15,6 +15,8 @@ the counts that it asked for (``scratch.changed``). Functions of a feature:
 """
 
 from gpusearch.kernels.records import (
+    ACTIVE_PLACE,
+    ACTIVE_WEIGHT,
     DOCUMENT_VALUES,
     SENTENCE_SLOT,
     TABLE_SUMS,
@@ -63,7 +65,7 @@ def _none(document):
 
 @optional(_none)
 def document_values(document):
-    """Number of features of the document."""
+    """Number of values of features of the document."""
     return document.number[DOCUMENT_VALUES] + 0
 
 
@@ -79,14 +81,14 @@ def bound_of_document(document, problem, search, state, scratch, lane, sentence,
     return _bounds(document.features, problem, search, state, scratch, lane, change)
 
 
-@optional(_no_change)
+@optional(_no_change, apart=True)
 def gap_of_document(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
     """What is to be added to the bound to make the weighted change of it, 2^-40 nat."""
     change = _change(problem, state, lane, sentence, first, replaced, count)
     return _gaps(document.features, problem, search, state, scratch, lane, change)
 
 
-@optional(_no_change)
+@optional(_no_change, apart=True)
 def commit_document(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
     """Renew values and counts for a proposal that is accepted but not written yet; the change of the score."""
     list_changes(document, problem, state, scratch, lane, sentence, first, replaced, count)
@@ -105,7 +107,7 @@ def _nothing(document, problem, search, state, scratch, lane):
     return 0
 
 
-@optional(_nothing)
+@optional(_nothing, apart=True)
 def refresh_document(document, problem, search, state, scratch, lane):
     """Counts and values of a lane from nothing; the weighted sum of the values."""
     for place in range(state.count.shape[1]):
@@ -148,13 +150,13 @@ def _end_of_bounds(active, problem, search, state, scratch, lane, change):
 
 @optional(_end_of_bounds)
 def _bounds(active, problem, search, state, scratch, lane, change):
-    own = bound(active.feature, active.weight[0], problem, search, state, scratch, lane, change)
+    own = bound(active.feature, active.number[ACTIVE_WEIGHT], problem, search, state, scratch, lane, change)
     return own + _bounds(active.rest, problem, search, state, scratch, lane, change)
 
 
 @optional(_end_of_bounds)
 def _gaps(active, problem, search, state, scratch, lane, change):
-    own = gap(active.feature, active.weight[0], problem, search, state, scratch, lane, change)
+    own = gap(active.feature, active.number[ACTIVE_WEIGHT], problem, search, state, scratch, lane, change)
     return own + _gaps(active.rest, problem, search, state, scratch, lane, change)
 
 
@@ -166,9 +168,10 @@ def _end_of_commits(active, column, problem, search, state, scratch, lane, chang
 def _commits(active, column, problem, search, state, scratch, lane, change):
     by = delta(active.feature, problem, search, state, scratch, lane, change)
     keep(active.feature, problem, search, state, scratch, lane, change)
-    state.feature[lane, column] = state.feature[lane, column] + by
-    rest = _commits(active.rest, column + 1, problem, search, state, scratch, lane, change)
-    return active.weight[0] * by + rest
+    place = column + active.number[ACTIVE_PLACE]
+    state.feature[lane, place] = state.feature[lane, place] + by
+    rest = _commits(active.rest, column, problem, search, state, scratch, lane, change)
+    return active.number[ACTIVE_WEIGHT] * by + rest
 
 
 def _end_of_fulls(active, column, problem, search, state, scratch, lane):
@@ -178,8 +181,8 @@ def _end_of_fulls(active, column, problem, search, state, scratch, lane):
 @optional(_end_of_fulls)
 def _fulls(active, column, problem, search, state, scratch, lane):
     value = full(active.feature, problem, search, state, scratch, lane)
-    state.feature[lane, column] = value
-    return active.weight[0] * value + _fulls(active.rest, column + 1, problem, search, state, scratch, lane)
+    state.feature[lane, column + active.number[ACTIVE_PLACE]] = value
+    return active.number[ACTIVE_WEIGHT] * value + _fulls(active.rest, column, problem, search, state, scratch, lane)
 
 
 @shared
@@ -258,4 +261,4 @@ def _no_row(changed, row):
 @optional(_no_row)
 def changed_of_thread(changed, row):
     """One thread's part of the lists of changes."""
-    return Changed(changed.many[row], changed.item[row], changed.by[row], changed.turn[row])
+    return Changed(changed.many[row], changed.item[row], changed.by[row], changed.turn[row], changed.work[row])

@@ -83,18 +83,22 @@ class Reordering(NamedTuple):
 
 
 # Indices of Document.number.
-DOCUMENT_VALUES, DOCUMENT_COUNTS, DOCUMENT_SUMS, DOCUMENT_MOST, DOCUMENT_MARKS = range(5)
-DOCUMENT_NUMBERS = 5
+DOCUMENT_VALUES, DOCUMENT_COUNTS, DOCUMENT_SUMS, DOCUMENT_MOST, DOCUMENT_WORK, DOCUMENT_MARKS = range(6)
+DOCUMENT_NUMBERS = 6
 # Columns of State.sum: of each table of counts the items there are, and how many different ones; then features' own.
 TOKENS, TYPES = range(2)
 TABLE_SUMS = 2
+
+
+# Indices of Active.number.
+ACTIVE_WEIGHT, ACTIVE_PLACE = range(2)
 
 
 class Active(NamedTuple):
     """A feature of the document that takes part, and those behind it. Each has one value."""
 
     feature: Any  # its own record, by whose type its functions are found (document.py)
-    weight: Array  # int64[1]: 2^-20
+    number: Array  # int64[2]: weight, 2^-20; place of the value in State.feature, among those of the document
     rest: Active | tuple[()]  # the next features
 
 
@@ -105,8 +109,9 @@ class Document(NamedTuple):
     """
 
     features: Active | tuple[()]
-    # int64[DOCUMENT_NUMBERS]: features; columns of State.count and of State.sum; most items that a proposal changes;
-    # places of Scratch.mark
+    # int64[DOCUMENT_NUMBERS]: values, those that are computed outside kernels included; columns of State.count and of
+    # State.sum; most items that a proposal changes; numbers of Changed.work; places of
+    # Scratch.mark
     number: Array
     first: Array  # int64[T, O + 1]: the items of an option
     item: Array  # int32[*]
@@ -310,6 +315,7 @@ class Changed(NamedTuple):
     item: Array  # int32[T, DOCUMENT_MOST]
     by: Array  # int32[T, DOCUMENT_MOST]
     turn: Array  # int32[T, DOCUMENT_MOST]: 1 where an item begins to occur, -1 where it no longer does, else 0
+    work: Array  # int32[DOCUMENT_WORK]: work space, of any feature for the time of one call
 
 
 class Scratch(NamedTuple):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from gpusearch.kernels.language_model import lookup, lookup_bound, state_length
 from gpusearch.kernels.records import (
+    ACTIVE_WEIGHT,
     DISCONTINUOUS_LEFT,
     DISCONTINUOUS_RIGHT,
     DISTORTION_LIMIT,
@@ -206,9 +207,25 @@ def document_features(problem: Problem, search: Search, sentences: Sequence[Phra
     found = []
     active = problem.document.features if problem.document else ()
     while active:
-        found.append((document_value(active.feature, problem, search, sentences), int(active.weight[0])))
+        found.append((document_value(active.feature, problem, search, sentences), int(active.number[ACTIVE_WEIGHT])))
         active = active.rest
     return found
+
+
+@by_type
+def document_bound(
+    feature: object,
+    weight: int,
+    problem: Problem,
+    search: Search,
+    sentences: Sequence[Phrases],
+    local: int,
+    proposal: Proposal,
+) -> int:
+    """What a proposal can gain by a feature at most, weighted; exact where no version says otherwise."""
+    after = [*sentences[:local], apply(sentences[local], proposal), *sentences[local + 1 :]]
+    before, behind = (document_value(feature, problem, search, state) for state in (sentences, after))
+    return weight * (behind - before)
 
 
 def full(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Value:
@@ -256,15 +273,19 @@ def change(problem: Problem, search: Search, sentences: Sequence[Phrases], local
 def bound(problem: Problem, search: Search, sentences: Sequence[Phrases], local: int, proposal: Proposal) -> int:
     """What the change of a proposal to a sentence is at most, as far as can be said without a look at its seams.
 
-    Options, distortion and features of the document count exactly. The LM value of a new phrase is bounded by itself,
-    that of phrases that stay together is the present one, and where such a row of phrases begins all its words may gain
-    what they would gain at best if nothing were known to the left of it.
+    Options, distortion and most features of the document count exactly. The LM value of a new phrase is bounded by
+    itself, that of phrases that stay together is the present one, and where such a row of phrases begins all its words
+    may gain what they would gain at best if nothing were known to the left of it.
     """
     first, replaced, options, origins = proposal
     phrases = sentences[local]
-    after = [*sentences[:local], apply(phrases, proposal), *sentences[local + 1 :]]
-    total = sum(value * weight for value, weight in document_features(problem, search, after))
-    total -= sum(value * weight for value, weight in document_features(problem, search, sentences))
+    total = 0
+    active = problem.document.features if problem.document else ()
+    while active:
+        total += document_bound(
+            active.feature, int(active.number[ACTIVE_WEIGHT]), problem, search, sentences, local, proposal
+        )
+        active = active.rest
     for option in options:
         total += int(problem.option_score[option, OPTION_SCORE])
     for option in phrases[first : first + replaced]:

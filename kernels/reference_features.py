@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import floor
+from math import floor, isqrt
 
 import numpy as np
 
@@ -22,16 +22,21 @@ from gpusearch.kernels.cohesion import (
 )
 from gpusearch.kernels.cohesive import COUNTED, EXHAUSTIVE, INTERRUPTIONS, LEFT_BEHIND, NOUNS, VERBS, Cohesion
 from gpusearch.kernels.fixed import minus_log_of_ratio
+from gpusearch.kernels.q_value import AS_LOGARITHM, PAIR_TABLE, SHIFT, QValue
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
+    OPTION_TARGET,
     OPTION_WORDS,
     SCORE_BITS,
     SENTENCE_OPTION,
+    UNIT_FIRST_SENTENCE,
     VALUE_BITS,
     Problem,
     Search,
 )
-from gpusearch.kernels.reference import Phrases, document_value
+from gpusearch.kernels.reference import Phrases, Proposal, document_bound, document_value
+from gpusearch.kernels.semantic import BINS, COSINE_BITS, SEMANTIC_FIRST, SEMANTIC_HISTORY, VECTOR_BITS, Semantic
+from gpusearch.kernels.semantic_document import GREATEST, LEAST, SemanticDocument
 from gpusearch.kernels.sentence_length import LONGER, SHORTER, SentenceLength
 from gpusearch.kernels.type_token import FORM, LOGARITHM, OVIX, RATIO, WORD_TABLE, TypeToken
 
@@ -74,6 +79,102 @@ def type_token(feature: TypeToken, problem: Problem, search: Search, sentences: 
     divisor = logarithm(search, 2 * longer - logarithm(search, types)) - logarithm(search, longer)
     value = floor(Fraction(logarithm(search, tokens) * (1 << VALUE_BITS), divisor) + Fraction(1, 2))
     return value if form == OVIX else -value
+
+
+@document_value.version(QValue)
+def q_value(feature: QValue, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
+    """Mean of f / (n(s) + n(t)) over the occurrences of pairs, with rounded reciprocals; all of one unit."""
+    number = [int(k) for k in feature.number]
+    counts = items(problem, number[PAIR_TABLE], sentences)
+    if not counts:
+        return 0
+    unit = unit_of(problem, next(option for phrases in sentences for option in phrases))
+    row = int(feature.unit[unit, 0])
+    sides = {item: tuple(int(k) for k in (feature.side[row + item, 0], feature.side[row + item, 1])) for item in counts}
+    partners = Counter(side for both in sides.values() for side in both)
+    total = sum(
+        f * f * ((2 << number[SHIFT]) // (partners[source] + partners[target]) + 1 >> 1)
+        for f, (source, target) in ((f, sides[item]) for item, f in counts.items())
+    )
+    if number[AS_LOGARITHM]:
+        return nearest(
+            logarithm(search, total) - logarithm(search, 1 << number[SHIFT]) - logarithm(search, counts.total())
+        )
+    return floor(Fraction(total, counts.total() << (number[SHIFT] - VALUE_BITS)) + Fraction(1, 2))
+
+
+def unit_of(problem: Problem, option: int) -> int:
+    """The unit of an option."""
+    sentences = problem.sentence
+    sentence = max(n for n in range(len(sentences)) if int(sentences[n, SENTENCE_OPTION]) <= option)
+    return max(u for u in range(len(problem.unit)) if int(problem.unit[u, UNIT_FIRST_SENTENCE]) <= sentence)
+
+
+@document_value.version(SemanticDocument)
+def semantic(feature: SemanticDocument, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
+    """Each word of the space by its cosine with the sum of the words of the space before it."""
+    return sum(semantic_values(feature.model, semantic_codes(feature, problem, sentences)))
+
+
+@document_bound.version(SemanticDocument)
+def semantic_bound(
+    feature: SemanticDocument,
+    weight: int,
+    problem: Problem,
+    search: Search,
+    sentences: Sequence[Phrases],
+    local: int,
+    proposal: Proposal,
+) -> int:
+    """Words of the space at their best, where they are put in or stand behind, as many as a history has."""
+    phrases, first, last = sentences[local], proposal.first, proposal.first + proposal.replaced
+    front = semantic_codes(feature, problem, [*sentences[:local], phrases[:first]])
+    old, new = (semantic_codes(feature, problem, [options]) for options in (phrases[first:last], proposal.options))
+    back = semantic_codes(feature, problem, [phrases[last:], *sentences[local + 1 :]])
+    values = semantic_values(feature.model, [*front, *old, *back])[len(front) :]
+    while old and new and old[0] == new[0]:
+        del old[0], new[0], values[0]
+    while old and new and old[-1] == new[-1]:
+        back.insert(0, old.pop())
+        new.pop()
+    total = sum(int(feature.model.fixed[-1 - code]) for code in new if code < 0) - sum(values[: len(old)])
+    if any(code >= 0 for code in old + new):
+        best = int(feature.number[GREATEST if weight > 0 else LEAST])
+        behind = [value for code, value in zip(back, values[len(old) :], strict=True) if code >= 0]
+        behind = behind[: int(feature.model.number[SEMANTIC_HISTORY])]
+        total += best * (len(behind) + sum(code >= 0 for code in new)) - sum(behind)
+    return weight * total
+
+
+def semantic_codes(feature: SemanticDocument, problem: Problem, sentences: Sequence[Phrases]) -> list[int]:
+    """Codes of the words of some sentences."""
+    codes = []
+    for option in (option for phrases in sentences for option in phrases):
+        target = int(problem.option_place[option, OPTION_TARGET])
+        codes += [int(feature.code[target + k]) for k in range(int(problem.option_place[option, OPTION_WORDS]))]
+    return codes
+
+
+def semantic_values(model: Semantic, codes: Sequence[int]) -> list[int]:
+    """Values of the words of a document, 2^-20 nat."""
+    vectors = [
+        [int(model.vector[row, d]) for d in range(model.vector.shape[1])] for row in range(model.vector.shape[0])
+    ]
+    history, first = int(model.number[SEMANTIC_HISTORY]), int(model.number[SEMANTIC_FIRST])
+    before: list[list[int]] = []
+    values = []
+    for code in codes:
+        if code < 0:
+            values.append(int(model.fixed[-1 - code]))
+            continue
+        mean = [sum(column) for column in zip(*before[-history:], strict=True)]
+        dot = sum(one * other for one, other in zip(vectors[code], mean, strict=False))
+        length = isqrt(sum(one * one for one in mean))
+        cosine = (dot << (COSINE_BITS - VECTOR_BITS)) // length if length else 0
+        place = BINS * (cosine + (1 << COSINE_BITS)) // (2 << COSINE_BITS)
+        values.append(int(model.value[min(max(place, 0), BINS - 1)]) if before else first)
+        before.append(vectors[code])
+    return values
 
 
 @document_value.version(SentenceLength)

@@ -63,18 +63,24 @@ overload(wrapping_product, target="generic", strict=False, jit_options=OPTIONS)(
 )
 
 
-def optional(absent: Callable[..., Any]) -> Callable[[Function], Function]:
+# Of what is called rarely: it stays a function, which keeps a driver small and its compilation short.
+APART: Any = OPTIONS | {"forceinline": False}
+
+
+def optional(absent: Callable[..., Any], *, apart: bool = False) -> Callable[[Function], Function]:
     """`shared` for a function whose first argument may be (), a record that is not there: then `absent` is it.
 
-    Which of them is known when a driver is compiled: what is not there costs nothing.
+    Which of them is known when a driver is compiled: what is not there costs nothing. With `apart` the function is not
+    inlined.
     """
+    options = APART if apart else OPTIONS
 
     def register(function: Function) -> Function:
         @wraps(function)
         def chosen(record: Any, *arguments: Any) -> Any:
             return (function if record else absent)(record, *arguments)
 
-        overload(chosen, target="generic", strict=False, jit_options=OPTIONS)(
+        overload(chosen, target="generic", strict=False, jit_options=options)(
             lambda record, *_: unsigned_indices(absent if _is_empty(record) else function)
         )
         return cast(Function, chosen)
@@ -97,7 +103,7 @@ def by_type(default: Callable[..., Any]) -> Any:
     def version(kind: type) -> Callable[[Function], Function]:
         def register(function: Function) -> Function:
             versions[kind] = function
-            return function
+            return shared(function)
 
         return register
 
@@ -107,6 +113,32 @@ def by_type(default: Callable[..., Any]) -> Any:
     found: Any = chosen
     found.version = version
     return found
+
+
+# Sources of functions that are none of ours, but compiled into drivers; drivers that are compiled or will be.
+_foreign: list[bytes] = []
+_drivers: list[Any] = []
+
+
+def add_source(source: bytes) -> None:
+    """From now on drivers may be compiled with functions of a user's source, and are kept apart from others.
+
+    Drivers that were made before are no longer kept at all: where they would be is for our own functions.
+    """
+    from numba.core.caching import NullCache
+
+    if source not in _foreign:
+        _foreign.append(source)
+        for driver in _drivers:
+            driver._cache = NullCache()
+        _drivers.clear()
+
+
+def _folder() -> Path:
+    """Where a driver that is made now is kept."""
+    if not _foreign:
+        return cache_folder()
+    return cache_folder() / blake2b(b"\0".join(sorted(_foreign)), digest_size=8).hexdigest()
 
 
 @cache
@@ -128,7 +160,7 @@ def _cache() -> Iterator[None]:
     """What is marked for compilation meanwhile is kept in our folder."""
     folder = numba.config.CACHE_DIR
     try:
-        numba.config.CACHE_DIR = str(cache_folder())
+        numba.config.CACHE_DIR = str(_folder())
         yield
     finally:
         numba.config.CACHE_DIR = folder
@@ -138,6 +170,7 @@ def cpu_driver(function: Function) -> Function:
     """Compile a driver for the CPU: releases the GIL (one call a thread), kept in the on-disk cache."""
     with _cache():
         compiled: Function = numba.njit(cache=True, nogil=True, **OPTIONS)(function)
+    _drivers.append(compiled)
     return compiled
 
 
@@ -152,7 +185,10 @@ def cuda_driver(function: Function, registers: int | None = None) -> Any:
     if numba.config.ENABLE_CUDASIM:
         return cuda.jit(function)
     with _cache():
-        return cuda.jit(function, cache=registers is None, max_registers=registers)
+        compiled = cuda.jit(function, cache=registers is None, max_registers=registers)
+    if registers is None:
+        _drivers.append(compiled)
+    return compiled
 
 
 class Exact:

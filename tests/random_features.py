@@ -7,6 +7,7 @@ Needs no more than numpy and numba, like ``random_problem.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 from zlib import crc32
 
@@ -17,6 +18,8 @@ from gpusearch.features.cohesive import Cohesion
 from gpusearch.features.material import Material, Points
 from gpusearch.features.protocol import Feature
 from gpusearch.features.record import make_document
+from gpusearch.features.semantic import SemanticSpace
+from gpusearch.features.semantic_lm import SemanticLanguageModel
 from gpusearch.features.trees import TokenTree
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
@@ -27,17 +30,17 @@ from gpusearch.kernels.records import (
     UNIT_SENTENCES,
     Problem,
 )
+from gpusearch.kernels.semantic import BINS, VECTOR_BITS
 from gpusearch.model.entries import offsets_of
 
-# Each that is built in, with the other forms of some; tests that compile kernels take them all, so as to compile once.
-ALL = (
-    "type-token-ratio",
-    "type-token-ratio:form=docent",
-    "ovix",
-    "ovix:form=docent",
-    "sentence-length",
-    "coh3",
-    "coh2",
+# Every feature that is built in, in every form. Compiled kernels depend on the types of the records alone, which are
+# the same in all of these: tests that compile take one of them for another.
+ALL = ("type-token-ratio", "sentence-length", "q-value-phrases", "semantic-lm", "coh3")
+FORMS = (
+    ALL,
+    ("type-token-ratio:form=docent", "sentence-length", "q-value-phrases:form=docent", "semantic-lm", "coh1"),
+    ("ovix", "sentence-length:identical=0.3", "q-value-words", "semantic-lm", "coh4"),
+    ("ovix:form=docent", "sentence-length", "q-value-words:form=docent", "semantic-lm", "coh2"),
 )
 # Large: scores of random problems are hundreds of nats apart, most values of features are not.
 WEIGHT = 1 << 30
@@ -45,6 +48,8 @@ WEIGHT = 1 << 30
 
 def feature(written: str) -> Feature:
     """The feature that is written so."""
+    if written == "semantic-lm":
+        return SemanticLanguageModel(random_space())
     name, _, options = written.partition(":")
     given: dict[str, Any] = {}
     for option in filter(None, options.split(",")):
@@ -55,8 +60,27 @@ def feature(written: str) -> Feature:
             given[key] = value
     if name in COHESION:
         return random_trees(COHESION[name])
-    made: Feature = BUILT_IN[name](**given)
-    return made
+    return BUILT_IN[name](**given)
+
+
+@cache
+def random_space() -> SemanticSpace:
+    """A semantic language model of 4 dimensions and a history of 3 words on the words of random problems."""
+    rng = np.random.default_rng(7)
+    content, stop = [f"w{k}" for k in range(100) if k % 4 > 1], [f"w{k}" for k in range(100) if k % 4 == 1]
+    vector = rng.normal(size=(len(content), 4))
+    vector *= (1 << VECTOR_BITS) / np.linalg.norm(vector, axis=1, keepdims=True)
+    return SemanticSpace(
+        content=tuple(content),
+        stop=tuple(stop),
+        vector=np.rint(vector).astype(np.int16),
+        stop_value=rng.uniform(-9, -3, len(stop)),
+        histogram=rng.uniform(-9, -3, BINS),
+        first=-5.0,
+        unknown=-12.0,
+        history=3,
+        lowercase=False,
+    )
 
 
 def random_trees(kind: type[Cohesion]) -> Feature:
@@ -90,7 +114,7 @@ def random_tree(tokens: int, seed: int) -> TokenTree:
 def with_features(problem: Problem, written: Sequence[str], seed: int = 0) -> tuple[Problem, int]:
     """The problem with features of weights of either sign, and how many values they add to a state."""
     signs = np.random.default_rng((seed, 4)).choice([-1, 1], len(written))
-    chosen = [(feature(one), int(sign) * WEIGHT) for one, sign in zip(written, signs, strict=True)]
+    chosen = [(feature(one), [int(sign) * WEIGHT]) for one, sign in zip(written, signs, strict=True)]
     material = random_material(problem)
     return problem._replace(document=make_document(material, chosen)), len(chosen)
 

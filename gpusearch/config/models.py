@@ -161,6 +161,7 @@ class FeatureConfig(Group):
         description="module:object, or the name of a built-in feature",
     )
     weights: WeightList = Field((1.0,), description="one a value of the feature; a number where it has one value")
+    path: FilePath | None = Field(None, description="a file that the feature is made from")
     options: dict[str, Any] = Field(default_factory=dict, description="handed to the feature as it is made")
 
     @model_validator(mode="before")

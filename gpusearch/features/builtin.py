@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gpusearch.features.cohesive import (
     Cohesion,
     ExhaustiveInterruptionCheck,
@@ -11,6 +13,9 @@ from gpusearch.features.cohesive import (
     NounCount,
     VerbCount,
 )
+from gpusearch.features.protocol import Feature
+from gpusearch.features.q_value import QValueOfPhrases, QValueOfWords
+from gpusearch.features.semantic_lm import semantic_language_model
 from gpusearch.features.sentence_length import SentenceLength
 from gpusearch.features.type_token import Ovix, TypeTokenRatio
 
@@ -22,9 +27,12 @@ COHESION: dict[str, type[Cohesion]] = {
     "coh5-nouns": NounCount,
     "coh5-verbs": VerbCount,
 }
-BUILT_IN: dict[str, type[TypeTokenRatio] | type[Ovix] | type[SentenceLength] | type[Cohesion]] = {
+BUILT_IN: dict[str, Callable[..., Feature]] = {
     **COHESION,
     "ovix": Ovix,
+    "q-value-phrases": QValueOfPhrases,
+    "q-value-words": QValueOfWords,
+    "semantic-lm": semantic_language_model,
     "sentence-length": SentenceLength,
     "type-token-ratio": TypeTokenRatio,
 }

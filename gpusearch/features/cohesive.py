@@ -29,7 +29,7 @@ from gpusearch.features.cohesion import (
     steps,
 )
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Room, Scope
+from gpusearch.features.protocol import Feature, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.features.trees import TokenTree, flat_trees, lay_over, plain_text
 from gpusearch.io.trees import Tree, read_trees
@@ -39,13 +39,13 @@ from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE, UNIT_
 
 
 @dataclass(frozen=True)
-class Cohesion:
+class Cohesion(Feature):
     """One of the numbers of a step, summed over the steps of a sentence, below 0."""
 
     trees: str = ""
     """A CoNLL-U file with a tree for each sentence that is translated, found by its text."""
     scope: ClassVar[Scope] = Scope.SENTENCE
-    tables: ClassVar[tuple[str, ...]] = ()
+    counts: ClassVar[tuple[str, ...]] = ()
     exhaustive: ClassVar[bool] = False
     counted: ClassVar[int] = INTERRUPTIONS
 

@@ -5,15 +5,24 @@ Letters as in ``material.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.features.material import Material
-from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS
-from gpusearch.model.entries import offsets_of
+from gpusearch.kernels.records import (
+    OPTION_START,
+    OPTION_TARGET,
+    OPTION_WORDS,
+    SENTENCE_LONGEST,
+    SENTENCE_SPAN,
+    SENTENCE_WORDS,
+)
+from gpusearch.model.entries import offsets_of, ranges
 from gpusearch.model.extents import longest_derivations
 
 Array = np.ndarray[Any, Any]
@@ -33,6 +42,8 @@ class Table:
     """What each item of each unit is: a number that is the same in all units."""
     most: int
     """Items of the longest derivation of a sentence."""
+    parts: NDArray[np.int64]
+    """``[*, 2]``: of pairs the two parts by `what`; without rows where items have no parts."""
 
     @property
     def columns(self) -> int:
@@ -40,7 +51,10 @@ class Table:
         return int(np.diff(self.first_of_unit).max(initial=0))
 
 
-def make_table(material: Material, what: Array, first: Array) -> Table:
+_NO_PARTS: NDArray[np.int64] = np.zeros((0, 2), np.int64)
+
+
+def make_table(material: Material, what: Array, first: Array, parts: NDArray[np.int64] = _NO_PARTS) -> Table:
     """The table of items that are given by numbers (int64[*], from 0), those of option o from ``first[o]`` on."""
     counts = np.diff(first)
     units = len(material.problem.unit)
@@ -62,6 +76,7 @@ def make_table(material: Material, what: Array, first: Array) -> Table:
         first_of_unit=first_of_unit,
         what=distinct % stride,
         most=int(longest.max(initial=0)),
+        parts=parts,
     )
 
 
@@ -71,8 +86,49 @@ def word_table(material: Material) -> Table:
     return make_table(material, material.word[places], first)
 
 
+def phrase_pair_table(material: Material) -> Table:
+    """The options themselves; those of equal words are the same, whatever else differs."""
+    pairs = np.stack((material.source_phrase, material.target_phrase), axis=1)
+    parts, what = np.unique(pairs, axis=0, return_inverse=True)
+    return make_table(material, what.reshape(-1), np.arange(len(pairs) + 1), parts)
+
+
+def word_pair_table(material: Material, side: int) -> Table:
+    """The aligned words of one side (0: source), each with all words of the other side that it is aligned to."""
+    place = material.problem.option_place.astype(np.int64)
+    kinds = np.stack((material.source_phrase, place[:, OPTION_TARGET], place[:, OPTION_WORDS]), axis=1)
+    _, examples, kind = np.unique(kinds, axis=0, return_index=True, return_inverse=True)
+    numbers: tuple[dict[tuple[int, ...], int], ...] = ({}, {})
+    items: dict[tuple[int, int], int] = {}
+    found: list[list[int]] = []
+    for option in examples.tolist():
+        words = (
+            material.source[int(material.first_source[material.sentence[option]]) + int(place[option, OPTION_START]) :],
+            material.word[int(place[option, OPTION_TARGET]) :],
+        )
+        partners: dict[int, set[int]] = {}
+        for point in material.points.place[slice(*material.points.first[option : option + 2].tolist())].tolist():
+            partners.setdefault(point[side], set()).add(point[1 - side])
+        found.append([])
+        for one, others in sorted(partners.items()):
+            pair = [(int(words[side][one]),), tuple(int(words[1 - side][other]) for other in sorted(others))]
+            source, target = pair if side == 0 else pair[::-1]
+            parts = numbers[0].setdefault(source, len(numbers[0])), numbers[1].setdefault(target, len(numbers[1]))
+            found[-1].append(items.setdefault(parts, len(items)))
+    counts = np.array([len(one) for one in found], np.int64)
+    flat = np.array([item for one in found for item in one], np.int64)
+    of_option = counts[kind.reshape(-1)]
+    what = flat[ranges(offsets_of(counts)[:-1][kind.reshape(-1)], of_option)]
+    return make_table(material, what, offsets_of(of_option), np.array(list(items), np.int64).reshape(-1, 2))
+
+
 # By the name that a feature asks for.
-TABLES = {"words": word_table}
+TABLES: dict[str, Callable[[Material], Table]] = {
+    "words": word_table,
+    "phrase-pairs": phrase_pair_table,
+    "source-word-pairs": partial(word_pair_table, side=0),
+    "target-word-pairs": partial(word_pair_table, side=1),
+}
 
 
 def stacked(tables: list[Table], options: int) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,18 +11,21 @@ from numpy.typing import NDArray
 from gpusearch.config import Config
 from gpusearch.config.models import FeatureConfig
 from gpusearch.errors import InputError
+from gpusearch.features.batch import Preparation, Reader
 from gpusearch.features.builtin import BUILT_IN
 from gpusearch.features.cohesive import Cohesion
-from gpusearch.features.material import material_of
+from gpusearch.features.compiled import compiled_feature
+from gpusearch.features.material import Material, material_of
 from gpusearch.features.protocol import Feature, Scope
 from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
+from gpusearch.features.user import BatchFeature, batch_feature, find, made
 from gpusearch.kernels import cohesive as kernels
-from gpusearch.kernels.records import Active
+from gpusearch.kernels.records import ACTIVE_WEIGHT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES, Active
 from gpusearch.kernels.records import Document as DocumentRecord
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
-from gpusearch.model.weights import VALUE_UNITS, check_range
+from gpusearch.model.weights import VALUE_UNITS, Features, check_range
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Named:
 
     name: str
     feature: Feature
+    own: bool
+    """Whether it is a user's."""
 
 
 def with_features(model: Model, config: Config) -> Model:
@@ -41,23 +46,40 @@ def with_features(model: Model, config: Config) -> Model:
     """
     if len(model.document) == len(config.features):
         return model
-    return replace(model, document=tuple(Named(name, _made(name, entry)) for name, entry in config.features.items()))
+    document = tuple(_made(name, entry) for name, entry in config.features.items())
+    return replace(model, document=document, features=_labelled(model.features, document))
 
 
-def _made(name: str, entry: FeatureConfig) -> Feature:
-    kind = BUILT_IN.get(entry.use)
-    if kind is None:
-        raise InputError(
-            f"unknown feature {name}", found=f'use = "{entry.use}"', expected=f"one of {', '.join(sorted(BUILT_IN))}"
+def _made(name: str, entry: FeatureConfig) -> Named:
+    given = entry.options | ({"path": entry.path} if entry.path is not None else {})
+    if ":" in entry.use:
+        written = made(name, find(entry.use), given)
+        feature = (
+            compiled_feature(name, written) if getattr(written, "compiled", False) else batch_feature(name, written)
         )
-    if len(entry.weights) != 1:
-        raise InputError(f"the weights of feature {name}", found=f"{len(entry.weights)} weights", expected="1")
-    known = [field.name for field in fields(kind)]
-    for option in entry.options:
-        if option not in known:
-            what = f"one of {', '.join(known)}" if known else "no options"
-            raise InputError(f"unknown option of feature {name}", found=option, expected=what)
-    return kind(**entry.options)
+        named = Named(name, feature, True)
+    elif entry.use in BUILT_IN:
+        named = Named(name, made(name, BUILT_IN[entry.use], given), False)
+    else:
+        raise InputError(
+            f"unknown feature {name}",
+            found=f'use = "{entry.use}"',
+            expected=f"module:object, or one of {', '.join(sorted(BUILT_IN))}",
+        )
+    values = max(1, len(named.feature.names))
+    if len(entry.weights) != values:
+        raise InputError(f"the weights of feature {name}", found=f"{len(entry.weights)} weights", expected=str(values))
+    return named
+
+
+def _labelled(features: Features, document: Sequence[Named]) -> Features:
+    """With the names that features give their values."""
+    names = [*features.names]
+    for named in document:
+        first, last = features.groups[named.name]
+        if last > first + 1:
+            names[first:last] = [f"{named.name}.{label}" for label in named.feature.names]
+    return replace(features, names=tuple(names))
 
 
 def crosses_sentences(model: Model) -> bool:
@@ -74,13 +96,18 @@ def of_steps(document: DocumentRecord | tuple[()]) -> DocumentRecord | tuple[()]
     """The record of those features that the beam can hold and that weigh something."""
     held, active = [], document.features if document else ()
     while active:
-        if isinstance(active.feature, kernels.Cohesion) and active.weight[0]:
+        if isinstance(active.feature, kernels.Cohesion) and active.number[ACTIVE_WEIGHT]:
             held.append(active)
         active = active.rest
     chain: Active | tuple[()] = ()
     for one in reversed(held):
         chain = one._replace(rest=chain)
     return document._replace(features=chain) if document and chain else ()
+
+
+def batch_features(model: Model) -> list[tuple[Named, BatchFeature]]:
+    """The features that are written in Python or torch."""
+    return [(named, named.feature) for named in model.document if isinstance(named.feature, BatchFeature)]
 
 
 def with_document(batch: Batch) -> Batch:
@@ -94,11 +121,32 @@ def with_document(batch: Batch) -> Batch:
         return batch
     features, material = model.features, material_of(batch.problem, batch.options)
     largest = np.zeros((len(batch.problem.unit), len(features.names)))
+    weighted = []
     for named in model.document:
-        largest[:, features.index(named.name)] = named.feature.largest(material) * VALUE_UNITS
+        here = slice(*features.groups[named.name])
+        largest[:, here] = named.feature.largest(material)[:, None] * VALUE_UNITS
+        weighted.append((named.feature, features.integer_weights[here].tolist()))
     check_range(features, largest, [batch.units.name(unit) for unit in range(len(batch.problem.unit))])
-    weighted = [(named.feature, int(features.integer_weights[features.index(named.name)])) for named in model.document]
+    prepare(model, batch, material)
     return replace(batch, problem=batch.problem._replace(document=make_document(material, weighted)))
+
+
+def prepare(model: Model, batch: Batch, material: Material) -> None:
+    """Tell features in Python what the batch is made of."""
+    found = batch_features(model)
+    if found:
+        sources = [
+            [list(batch.options.sentences[k]) for k in range(first, first + many)]
+            for first, many in batch.problem.unit[:, [UNIT_FIRST_SENTENCE, UNIT_SENTENCES]].tolist()
+        ]
+        for _, feature in found:
+            feature.prepare(Preparation(material.words, sources))
+
+
+def reader(batch: Batch) -> Reader:
+    """Makes what features in Python see of a batch; words have the numbers of `prepare`."""
+    material = material_of(batch.problem, batch.options)
+    return Reader(batch.problem, material.word, material.words)
 
 
 def sentence_values(model: Model, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
@@ -117,5 +165,5 @@ def _values(model: Model, document: Document, scope: Scope) -> NDArray[np.float6
     values = np.zeros(len(model.features.names))
     for named in model.document:
         if named.feature.scope is scope and any(sentence.phrases for sentence in document):
-            values[model.features.index(named.name)] = named.feature.value(document)
+            values[slice(*model.features.groups[named.name])] = named.feature.values(document)
     return values

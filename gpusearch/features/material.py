@@ -14,14 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.kernels.records import (
+    OPTION_LENGTH,
+    OPTION_START,
     OPTION_TARGET,
     OPTION_WORDS,
+    SENTENCE_LONGEST,
     SENTENCE_OPTION,
+    SENTENCE_SPAN,
+    SENTENCE_WORDS,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
     Problem,
 )
-from gpusearch.model.entries import offsets_of, ranges
+from gpusearch.model.entries import offsets_of, ranges, sums
+from gpusearch.model.extents import longest_derivations
 from gpusearch.model.options import Options
 from gpusearch.model.tableless import COPIED, GIVEN
 
@@ -72,10 +78,55 @@ class Material:
             of_sentence[first : first + int(row[UNIT_SENTENCES])] = unit
         return of_sentence[self.sentence]
 
+    @cached_property
+    def first_source(self) -> NDArray[np.int64]:
+        """``[N + 1]``: where the words of each sentence begin in `source`."""
+        return offsets_of(self.problem.sentence[:, SENTENCE_WORDS])
+
+    @cached_property
+    def source_phrase(self) -> NDArray[np.int64]:
+        """``[O]``: numbers of the options' source sides; equal words have equal numbers."""
+        place = self.problem.option_place.astype(np.int64)
+        begin = self.first_source[self.sentence] + place[:, OPTION_START]
+        return _numbered(self.source, begin, place[:, OPTION_LENGTH])
+
+    @cached_property
+    def target_phrase(self) -> NDArray[np.int64]:
+        """``[O]``: numbers of the options' target sides; equal words have equal numbers."""
+        place = self.problem.option_place.astype(np.int64)
+        return _numbered(self.word, place[:, OPTION_TARGET], place[:, OPTION_WORDS])
+
+    @cached_property
+    def longest_sentence(self) -> int:
+        """Target words of the longest derivation of a sentence."""
+        rows, place = self.problem.sentence, self.problem.option_place
+        words = np.ascontiguousarray(place[:, OPTION_WORDS])
+        most = longest_derivations(
+            rows[:, SENTENCE_WORDS], rows[:, SENTENCE_SPAN], self.problem.span, words, rows[:, SENTENCE_LONGEST]
+        )
+        return int(most.max(initial=0))
+
+    def sums(self, of_word: NDArray[np.int64]) -> NDArray[np.int64]:
+        """``[O]``: of each option the sum over its target words; `of_word` has a number for each of `words`."""
+        places, first = self.target_places()
+        return np.asarray(sums(of_word[self.word[places]], first), np.int64)
+
     def target_places(self) -> tuple[Array, Array]:
         """Places of the target words of all options, one option after the other, and where each option's begin."""
         place = self.problem.option_place.astype(np.int64)
         return ranges(place[:, OPTION_TARGET], place[:, OPTION_WORDS]), offsets_of(place[:, OPTION_WORDS])
+
+
+def _numbered(words: Array, begin: Array, counts: Array) -> Array:
+    """Numbers of the sequences ``words[begin[i] : begin[i] + counts[i]]``, from 0; equal ones have equal numbers."""
+    stride = int(counts.max(initial=0)) + 1
+    places, back = np.unique(begin * stride + counts, return_inverse=True)
+    numbers: dict[bytes, int] = {}
+    found = [
+        numbers.setdefault(words[place // stride : place // stride + place % stride].tobytes(), len(numbers))
+        for place in places.tolist()
+    ]
+    return np.array(found, np.int64)[back]
 
 
 def material_of(problem: Problem, options: Options) -> Material:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class Room:
     """Columns of ``State.sum`` in use."""
     marks: int = 0
     """Places of ``Scratch.mark`` that features use."""
+    work: int = 0
+    """Numbers of work space that some feature needs."""
     begins: list[int] = field(default_factory=list)
     """First column of each table in ``State.count``."""
 
@@ -51,19 +53,47 @@ class Room:
         """A feature uses so many places of ``Scratch.mark`` while a function of its is at work."""
         self.marks = max(self.marks, places)
 
+    def need_work(self, numbers: int) -> None:
+        """Ask for so many numbers of work space (``Changed.work``)."""
+        self.work = max(self.work, numbers)
+
 
 class Feature(Protocol):
-    """A feature with one value. Its class is made of the options that the configuration gives it."""
+    """A feature. Its class is made of the options that the configuration gives it; most have one value."""
 
-    scope: ClassVar[Scope]
-    tables: ClassVar[tuple[str, ...]]
-    """The tables of counts that it asks for (`gpusearch.features.counts.TABLES`)."""
+    @property
+    def scope(self) -> Scope:
+        """How far it looks."""
+        raise NotImplementedError
+
+    @property
+    def counts(self) -> tuple[str, ...]:
+        """The tables of counts that it asks for (`gpusearch.features.counts.TABLES`)."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of its values; () where there is one, which has the feature's own name."""
+        return ()
+
+    def records(self, room: Room) -> list[tuple[Any, ...]]:
+        """What kernels read, of each value; none where the feature is computed outside them."""
+        return [self.record(room)]
+
+    def values(self, document: Document) -> list[float]:
+        """The values of a translated document in nats, from nothing."""
+        return [self.value(document)]
 
     def record(self, room: Room) -> tuple[Any, ...]:
         """What kernels read: a named tuple of a type of the feature's own, whose functions are registered."""
+        raise NotImplementedError
 
     def value(self, document: Document) -> float:
         """The value of a translated document in nats, from nothing; of scope SENTENCE a sum over its sentences."""
+        raise NotImplementedError
+
+    def fingerprint(self) -> bytes:
+        """What tells features of other options or data apart, for the hash of a model."""
+        return repr(self).encode()
 
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Bounds of the absolute values, in nats, for each unit ``[U]``."""

@@ -17,6 +17,7 @@ from gpusearch.kernels.records import (
     DOCUMENT_NUMBERS,
     DOCUMENT_SUMS,
     DOCUMENT_VALUES,
+    DOCUMENT_WORK,
     TABLE_SUMS,
     Active,
     Document,
@@ -24,11 +25,11 @@ from gpusearch.kernels.records import (
 from gpusearch.model.entries import offsets_of
 
 
-def make_document(material: Material, features: Sequence[tuple[Feature, int]]) -> Document | tuple[()]:
-    """The record of features with their weights (2^-20), in their order; () where there are none."""
+def make_document(material: Material, features: Sequence[tuple[Feature, Sequence[int]]]) -> Document | tuple[()]:
+    """The record of features with the weights of their values (2^-20), in their order; () where there are none."""
     if not features:
         return ()
-    names = list(dict.fromkeys(name for feature, _ in features for name in feature.tables))
+    names = list(dict.fromkeys(name for feature, _ in features for name in feature.counts))
     tables: list[Table] = [TABLES[name](material) for name in names]
     begins = offsets_of(np.array([table.columns for table in tables], np.int64))
     room = Room(
@@ -39,14 +40,20 @@ def make_document(material: Material, features: Sequence[tuple[Feature, int]]) -
         sums=TABLE_SUMS * len(tables),
         begins=begins[:-1].tolist(),
     )
-    records: list[tuple[Any, int]] = [(feature.record(room), weight) for feature, weight in features]
+    records: list[tuple[Any, tuple[int, int]]] = []
+    place = 0
+    for feature, weights in features:
+        numbers = [(weight, place + k) for k, weight in enumerate(weights)]
+        records += zip(feature.records(room), numbers, strict=False)  # none where kernels do not compute it
+        place += len(weights)
     chain: Active | tuple[()] = ()
-    for record, weight in reversed(records):
-        chain = Active(record, np.array([weight], np.int64), chain)
+    for record, numbers_of_value in reversed(records):
+        chain = Active(record, np.array(numbers_of_value, np.int64), chain)
     number = np.zeros(DOCUMENT_NUMBERS, np.int64)
-    number[DOCUMENT_VALUES] = len(features)
+    number[DOCUMENT_VALUES] = place
     number[DOCUMENT_COUNTS], number[DOCUMENT_SUMS] = room.counts, room.sums
     number[DOCUMENT_MARKS] = room.marks
+    number[DOCUMENT_WORK] = room.work
     # What gives way and what comes in are at most all items of a sentence each.
     number[DOCUMENT_MOST] = 2 * max((table.most for table in tables), default=0)
     first, item = stacked(tables, len(material.problem.option_place))

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusearch.errors import InputError
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Room, Scope
+from gpusearch.features.protocol import Feature, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.kernels import type_token as kernels
 from gpusearch.kernels.records import UNIT_PLACES
@@ -29,7 +29,7 @@ def check_form(name: str, form: str) -> None:
 
 
 @dataclass(frozen=True)
-class TypeTokenRatio:
+class TypeTokenRatio(Feature):
     """V / N, different target words by all of them; with ``form = "docent"`` its logarithm.
 
     A translation without words has the value 0.
@@ -37,7 +37,7 @@ class TypeTokenRatio:
 
     form: str = "paper"
     scope: ClassVar[Scope] = Scope.DOCUMENT
-    tables: ClassVar[tuple[str, ...]] = ("words",)
+    counts: ClassVar[tuple[str, ...]] = ("words",)
 
     def __post_init__(self) -> None:
         check_form("type-token-ratio", self.form)
@@ -59,7 +59,7 @@ class TypeTokenRatio:
 
 
 @dataclass(frozen=True)
-class Ovix:
+class Ovix(Feature):
     """OVIX = ln N / ln (2 - ln V / ln N), which depends on the length of a text less than V / N does.
 
     Where it is not defined (N < 2, or V = N) it is that of V = N - 1 for N > 2, else 0. With ``form = "docent"`` it is
@@ -68,7 +68,7 @@ class Ovix:
 
     form: str = "paper"
     scope: ClassVar[Scope] = Scope.DOCUMENT
-    tables: ClassVar[tuple[str, ...]] = ("words",)
+    counts: ClassVar[tuple[str, ...]] = ("words",)
 
     def __post_init__(self) -> None:
         check_form("ovix", self.form)

@@ -9,8 +9,8 @@ import numpy as np
 
 from gpusearch.kernels.records import Problem, Search, State
 from gpusearch.model.host_answers import HostAnswers
+from gpusearch.model.texts import lane_texts
 from gpusearch.search.driver import CpuDriver, Lanes, paced
-from gpusearch.search.texts import lane_texts
 
 # Answers kept at most, some 60 bytes each; beyond them all are forgotten, and what is still needed is asked again.
 MOST_ANSWERS = 1 << 23

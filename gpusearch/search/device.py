@@ -19,6 +19,7 @@ from gpusearch.model.problem import Batch
 from gpusearch.search.asking import AskingDriver
 from gpusearch.search.driver import CpuDriver, Driver
 from gpusearch.search.state import lane_bytes, make_state
+from gpusearch.search.stepwise import Judge, StepwiseDriver
 
 # Lanes held at once on the CPU: enough for any number of threads, few enough for little memory. A GPU is busy with
 # some thousands; more of them make the tail of a batch, where few are left, matter less.
@@ -107,16 +108,23 @@ def make_driver(
     values: int,
     config: SearchConfig,
     language_models: Sequence[LanguageModel] = (),
+    judges: Sequence[Judge] = (),
 ) -> Driver:
-    """A driver with empty lanes, each with room for any unit, for a problem with these language models."""
+    """A driver with empty lanes, each with room for any unit, for a problem with these language models.
+
+    Args:
+        judges: parts of the score that are computed outside kernels, on the CPU.
+    """
     nothing = np.zeros(lanes, np.int64)
     state = make_state(problem, nothing, nothing, values)
-    if device_of(config.device, language_models) == "cuda":
+    if not judges and device_of(config.device, language_models) == "cuda":
         from gpusearch.search.cuda import CudaDriver
 
         return CudaDriver(problem, search, state, config.speculation)
     threads = config.threads or os.cpu_count() or 1
     answers = HostAnswers(language_models)
+    if judges:
+        return StepwiseDriver(problem, search, state, threads, answers, judges)
     if answers:
         return AskingDriver(problem, search, state, threads, answers)
     return CpuDriver(problem, search, state, threads)

@@ -26,8 +26,10 @@ from gpusearch.search.chains import Finals, Start, finals_bytes, run_chains
 from gpusearch.search.choose import Derivation, choose, every_chain, n_best
 from gpusearch.search.compiling import BesideCompilation, kernel_name
 from gpusearch.search.device import batch_lanes, make_driver
+from gpusearch.search.feature_check import check_features
 from gpusearch.search.final_sweep import sweep_to_the_end
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
+from gpusearch.search.judged import make_judges, served
 from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
 from gpusearch.search.policies import with_policy
@@ -94,6 +96,7 @@ def search_documents(
         watch.deadline = time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     model = with_features(model, config)
+    config = served(model, config)
     if units is None:
         # A score that is enough is one of the document, as are Docent's draws; some features look beyond a sentence.
         whole = config.search.target_score is not None or config.search.compat == "docent" or crosses_sentences(model)
@@ -261,7 +264,9 @@ def _run(
         search = search._replace(sweep=sweep())
     else:
         search = with_policy(search, settings, model)
-    driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models)
+    judges = make_judges(batch, lanes)
+    check_features(batch, search)
+    driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models, judges)
     if settings.method == "gibbs":
         driver = BestDriver(driver, batch.problem, search, limits)
     elif settings.restarts:

@@ -42,6 +42,7 @@ from gpusearch.search.chains import reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
 from gpusearch.search.gibbs import iteration_steps, sampler
+from gpusearch.search.judged import served
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches, search_settings
 from gpusearch.search.sample_options import unit_options, write_options
@@ -109,6 +110,7 @@ def sample_documents(
         InputError: no room in memory or on disk; a folder that is there, or is of another run; see `build_problem`.
     """
     model = with_features(model, config)
+    config = served(model, config, sampler=True)
     if crosses_sentences(model):
         config = config.model_copy(update={"sample": config.sample.model_copy(update={"unit": "document"})})
     header = _header(model, config, documents, sources, ids)

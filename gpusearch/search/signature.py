@@ -47,6 +47,8 @@ def model_hash(model: Model) -> str:
         digest.update(np.int64(table.limit).tobytes() + np.ascontiguousarray(table.pairs.log_scores).tobytes())
         digest.update("\n".join(table.pairs.target_vocabulary).encode())
         digest.update(np.ascontiguousarray(table.pairs.target_words).tobytes())
+    for named in model.document:
+        digest.update(named.name.encode() + named.feature.fingerprint())
     for reordering in model.reordering:
         digest.update(f"{reordering.type}\n".encode() + np.ascontiguousarray(reordering.default).tobytes())
         digest.update(np.ascontiguousarray(reordering.table.log_scores).tobytes())

@@ -19,6 +19,7 @@ from gpusearch.kernels.records import (
     DOCUMENT_MARKS,
     DOCUMENT_MOST,
     DOCUMENT_SUMS,
+    DOCUMENT_WORK,
     LIMITS,
     OPERATIONS,
     RANDOM,
@@ -112,7 +113,9 @@ def make_changed(problem: Problem, *threads: int) -> Changed | tuple[()]:
         return ()
     tables, most = len(problem.document.table), max(1, int(problem.document.number[DOCUMENT_MOST]))
     rows = (*threads, max(1, tables))
-    return Changed(np.zeros(rows, np.int64), *(np.zeros((*rows, most), np.int32) for _ in range(3)))
+    work = np.zeros((*threads, max(1, int(problem.document.number[DOCUMENT_WORK]))), np.int32)
+    item, by, turn = (np.zeros((*rows, most), np.int32) for _ in range(3))
+    return Changed(np.zeros(rows, np.int64), item, by, turn, work)
 
 
 def mark_places(problem: Problem) -> int:

@@ -37,7 +37,7 @@ def value(problem: Problem, search: Search, options: Sequence[int]) -> int:
     active: Active | tuple[()] = problem.document.features
     total = 0
     while active:
-        total += int(active.weight[0]) * reference.cohesion(active.feature, problem, search, [options])
+        total += int(active.number[ACTIVE_WEIGHT]) * reference.cohesion(active.feature, problem, search, [options])
         active = active.rest
     return total
 

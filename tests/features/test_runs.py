@@ -3,54 +3,77 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pytest
 
 import gpusearch
 from gpusearch.cli.main import run
 from gpusearch.decoder import Decoder
 from gpusearch.errors import InputError
+from gpusearch.features.semantic import SemanticSpace, save_space
+from gpusearch.kernels.semantic import BINS, VECTOR_BITS
 from gpusearch.search.samples import read_samples
 from tests.tiny import TINY
 
 DOCUMENTS = [["la maison bleue", "la maison", "une maison .", ""], ["le petit chien ne dort pas ."]]
-TTR = ("features.ttr.use=type-token-ratio",)
-# In this order all commands of this file run one set of compiled kernels.
-BOTH = (*TTR, "features.length.use=sentence-length")
+FEATURES = (
+    "features.ttr.use=type-token-ratio",
+    "features.length.use=sentence-length",
+    "features.q.use=q-value-phrases",
+    "features.topic.use=semantic-lm",
+)
 
 
-def load(*settings: str) -> Decoder:
-    return gpusearch.load(TINY, [*BOTH, *settings])
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Four features, for which kernels are compiled once: those of `tests.random_features.ALL`."""
+    path = tmp_path_factory.mktemp("space") / "space.npz"
+    words = ["the", "house", "home", "blue", "little", "small", "dog", "puppy", "sleep", "in"]
+    vector = np.zeros((len(words), 4), np.int16)
+    vector[np.arange(len(words)), np.arange(len(words)) % 4] = 1 << VECTOR_BITS
+    histogram = np.linspace(-12, -4, BINS)
+    save_space(
+        SemanticSpace(tuple(words), ("a", "."), vector, np.array([-3.0, -2.5]), histogram, -8, -15, 5, False), path
+    )
+    return (*FEATURES, f"features.topic.path={path}")
 
 
-def test_the_score_of_the_search_is_the_one_that_is_reported() -> None:
+@pytest.fixture(scope="module")
+def load(settings: tuple[str, ...]) -> Callable[..., Decoder]:
+    return lambda *more: gpusearch.load(TINY, [*settings, *more])
+
+
+@pytest.mark.parametrize("method", ["search", pytest.param("gibbs", marks=pytest.mark.slow)])
+def test_the_score_of_the_search_is_the_one_that_is_reported(load: Callable[..., Decoder], method: str) -> None:
     """Exact integers on the one side, floats of the models' own numbers on the other."""
-    decoder = load("features.ttr.weights=-3.5", "features.length.weights=0.25")
-    for method in ("search", "gibbs"):
-        decoded = decoder.decode(DOCUMENTS, chains=4, steps_per_word=20.0, method=method, recombine="best-chain")
-        for found in decoded.result.documents:
-            assert found.best.score == pytest.approx(found.chain_scores.max(), abs=1e-4)
-            names = decoder.model.features
-            words = [word for sentence in found.best.sentences for word in sentence.words]
-            assert found.best.features[names.index("ttr")] == len(set(words)) / len(words)
-            assert found.best.score == pytest.approx(float(names.score(found.best.features)), abs=1e-9)
+    decoder = load("features.ttr.weights=-3.5", "features.length.weights=0.25", "features.topic.weights=0.1")
+    decoded = decoder.decode(DOCUMENTS, chains=4, steps_per_word=20.0, method=method, recombine="best-chain")
+    for found in decoded.result.documents:
+        assert found.best.score == pytest.approx(found.chain_scores.max(), abs=1e-4)
+        names = decoder.model.features
+        words = [word for sentence in found.best.sentences for word in sentence.words]
+        assert found.best.features[names.index("ttr")] == len(set(words)) / len(words)
+        assert found.best.features[names.index("q")] > 0 > found.best.features[names.index("topic")]
+        assert found.best.score == pytest.approx(float(names.score(found.best.features)), abs=1e-9)
 
 
-def test_a_feature_of_the_document_makes_documents_the_units_and_decides() -> None:
+def test_a_feature_of_the_document_makes_documents_the_units_and_decides(load: Callable[..., Decoder]) -> None:
     """A reward for few different words says "house" again and again; a penalty for them does not."""
     same, different = load("features.ttr.weights=-200"), load("features.ttr.weights=200")
     texts = ["une maison", "une maison", "une maison"]
-    settings: dict[str, Any] = {"chains": 8, "steps_per_word": 100.0}
-    found = [decoder.decode([texts], **settings).result.documents[0] for decoder in (same, different)]
+    found = [
+        decoder.decode([texts], chains=8, steps_per_word=100.0).result.documents[0] for decoder in (same, different)
+    ]
     assert [one.steps.shape[1] for one in found] == [1, 1]
     ratios = [float(one.best.features[same.model.features.index("ttr")]) for one in found]
     assert ratios[0] == 2 / 6
     assert ratios[1] > ratios[0]
 
 
-def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them() -> None:
+def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them(load: Callable[..., Decoder]) -> None:
     """Two chains of few steps: what comes of their sentences and the lattice's is better than either."""
     decoder = load()
     settings: dict[str, Any] = {"chains": 2, "steps_per_word": 1.0}
@@ -64,10 +87,12 @@ def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them() -> None:
     assert "feature.ttr:type-token-ratio()" in best.signature
 
 
-def test_features_stand_in_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_features_stand_in_what_is_written(
+    settings: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("in").write_text("la maison bleue\nla maison\n", encoding="utf-8")
-    given = [f"--set={setting}" for setting in BOTH]
+    given = [f"--set={setting}" for setting in settings]
     command = ["decode", "-c", str(TINY), *given, "in", "--chains", "2", "--quiet", "-o"]
     assert run([*command, "out.jsonl", "--format", "jsonl", "--nbest", "2", "--nbest-list", "list",
                 "--score-file", "scores"]) == 0  # fmt: skip
@@ -80,12 +105,12 @@ def test_features_stand_in_what_is_written(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_given_translation_is_scored_with_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    settings: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A row more for the document, with the features that look at it; null where a sentence is out of reach."""
     monkeypatch.chdir(tmp_path)
     Path("in").write_text("la maison\nune maison\n", encoding="utf-8")
-    given = [f"--set={setting}" for setting in (*BOTH, "features.ttr.weights=2.0")]
+    given = [f"--set={setting}" for setting in (*settings, "features.ttr.weights=2.0")]
     for text, ratio in (("the house\na house\n", 3 / 4), ("the house\na palace\n", None)):
         Path("out").write_text(text, encoding="utf-8")
         assert run(["score", "-c", str(TINY), *given, "--translation", "out", "in"]) == 0
@@ -96,23 +121,29 @@ def test_a_given_translation_is_scored_with_them(
             continue
         assert [row["features"]["ttr"] for row in (*sentences, whole)] == [0, 0, ratio]
         assert whole["features"]["length"] == sum(row["features"]["length"] for row in sentences) < 0
-        assert whole["score"] == pytest.approx(sum(row["score"] for row in sentences) + 2 * ratio)
+        of_document = 2 * ratio + whole["features"]["q"] + whole["features"]["topic"]
+        assert whole["score"] == pytest.approx(sum(row["score"] for row in sentences) + of_document)
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
+    ("wrong", "message"),
     [
-        (["features.x.use=ttr"], r'unknown feature x; found use = "ttr"; expected one of .*type-token-ratio'),
+        (
+            ["features.x.use=ttr"],
+            r'unknown feature x; found use = "ttr"; expected module:object, or one of .*type-token-ratio',
+        ),
         (["features.x.use=type-token-ratio", "features.x.weights=[1, 2]"], "found 2 weights; expected 1"),
         (["features.x.use=type-token-ratio", "features.x.options={size=1}"], "unknown option of feature x; found size"),
         (["features.LM0.use=type-token-ratio"], "two features are called LM0"),
         (["features.WordPenalty.use=type-token-ratio"], "two features are called WordPenalty"),
+        (["features.x.use=semantic-lm"], "feature x needs path"),
+        (["features.x.use=semantic-lm", "features.x.path=none.npz"], "none.npz"),
         (["features.x.use=type-token-ratio", "features.x.options={form='root'}"], "expected paper or docent"),
     ],
 )
-def test_faults_of_the_configuration(settings: list[str], message: str) -> None:
+def test_faults_of_the_configuration(wrong: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        gpusearch.load(TINY, settings)
+        gpusearch.load(TINY, wrong)
 
 
 def test_the_short_form() -> None:
@@ -122,17 +153,18 @@ def test_the_short_form() -> None:
     assert decoder.model.features.weights[decoder.model.features.index("ttr")] == 1
 
 
-def test_samples_are_of_documents_without_being_told_so(tmp_path: Path) -> None:
+@pytest.mark.slow  # compiles the sampler with features
+def test_samples_are_of_documents_without_being_told_so(settings: tuple[str, ...], tmp_path: Path) -> None:
     """They carry the features: here each sample's ratio follows from its words."""
     (tmp_path / "in").write_text("la maison bleue\nune maison\n", encoding="utf-8")
-    given = [f"--set={setting}" for setting in BOTH]
+    given = [f"--set={setting}" for setting in settings]
     chosen = ["--chains", "2", "--iterations", "10", "--burn-in", "2", "--quiet"]
     assert run(["sample", "-c", str(TINY), *given, *chosen, str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 0
     samples = read_samples(tmp_path / "out")
-    assert samples.features[-2:] == ["ttr", "length"]
+    assert samples.features[-4:] == ["ttr", "length", "q", "topic"]
     (unit,) = samples
     texts = [unit.of_sentence(sentence).texts for sentence in range(2)]
-    ratios = unit.features[:, :, -2].reshape(-1)
+    ratios = unit.features[:, :, -4].reshape(-1)
     for number, pair in enumerate(zip(*texts, strict=True)):
         words = " ".join(pair).split()
         assert ratios[number] == pytest.approx(len(set(words)) / len(words), abs=2**-20)

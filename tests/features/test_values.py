@@ -7,7 +7,9 @@ import math
 import pytest
 
 from gpusearch.errors import InputError
+from gpusearch.features.q_value import QValueOfPhrases, QValueOfWords
 from gpusearch.features.sentence_length import SentenceLength
+from gpusearch.features.text import Phrase, Sentence
 from gpusearch.features.type_token import Ovix, TypeTokenRatio
 from tests.features.documents import document
 
@@ -46,6 +48,28 @@ def test_ovix_where_it_is_not_defined(words: str, paper: float, docent: float | 
     assert Ovix().value(text) == pytest.approx(paper)
     if docent is not None:
         assert Ovix(form="docent").value(text) == pytest.approx(docent)
+
+
+# Two translations of "maison", two sources of "house": f = 2 for la = the, 1 for each of the others.
+TERMS = document("la = the | maison = house", "la = the | maison = home", "foyer = house")
+
+
+def test_q_value_of_phrases() -> None:
+    """la/the 2 / (1 + 1), twice; maison/house 1 / (2 + 2); maison/home 1 / (2 + 1); foyer/house 1 / (1 + 2)."""
+    mean = (2 * 1 + 1 / 4 + 1 / 3 + 1 / 3) / 5
+    assert QValueOfPhrases().value(TERMS) == pytest.approx(mean)
+    assert QValueOfPhrases(form="docent").value(TERMS) == pytest.approx(math.log(mean))
+    assert QValueOfPhrases().value(document("")) == 0
+
+
+def test_q_value_of_words() -> None:
+    """The paper: a source word with all that it is aligned to; Docent: a target word. What is unaligned is left out."""
+    phrase = Phrase(0, 3, ("does", "not", "sleep"), ((0, 1), (1, 2), (2, 1)))
+    text = [Sentence(("ne", "dort", "pas"), (phrase,)), Sentence(("ne",), (Phrase(0, 1, ("not",), ((0, 0),)),))]
+    # ne/not twice, dort/sleep, pas/not: n(not) = 2.
+    assert QValueOfWords().value(text) == pytest.approx((2 * 2 / 3 + 1 / 2 + 1 / 3) / 4)
+    # "ne pas"/not, dort/sleep, ne/not.
+    assert QValueOfWords(form="docent").value(text) == pytest.approx(math.log((1 / 3 + 1 / 2 + 1 / 3) / 3))
 
 
 def test_sentence_length() -> None:

@@ -21,14 +21,21 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "ours": {},
     "docent": {"docent": True},
     "reordering": {"reordering": 1},
-    "features": {"features": ALL},
 }
 
 
 @pytest.fixture(scope="module", params=VARIANTS.values(), ids=VARIANTS)
 def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
-    """Of the kernels as they draw our proposals, as they draw Docent's, with lexicalised reordering, with features."""
+    """Of the kernels as they draw our proposals, as they draw Docent's, with lexicalised reordering."""
     return registers.compile_to_ptx(**request.param)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", [{}, {"gibbs": True}], ids=["search", "sampler"])
+def test_features_compile_to_ptx(variant: dict[str, Any]) -> None:
+    """All that are built in together; what they take of a multiprocessor is not limited."""
+    for text in registers.compile_to_ptx(features=ALL, **variant).values():
+        is_one_entry_of_integers(text)
 
 
 def test_sweeps_compile_to_ptx() -> None:

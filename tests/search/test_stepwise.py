@@ -52,8 +52,8 @@ def stepwise(threads: int) -> MakeDriver:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.gibbs])
 def test_steps_in_phases_are_steps_in_one_piece(name: str, threads: int, full: bool) -> None:
-    if CASES[name].docent_draws and not full:
-        pytest.skip("Docent's draws are compiled for this driver under --full only")
+    if (CASES[name].docent_draws or CASES[name].features) and not full:
+        pytest.skip("Docent's draws, and features, are compiled for this driver under --full only")
     assert final_hashes(CASES[name], stepwise(threads)) == final_hashes(CASES[name], cpu(1))
 
 

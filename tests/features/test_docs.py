@@ -1,0 +1,164 @@
+"""docs/features.md as a reader follows it: its code in a file, its settings in a model, and a search with them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import gpusearch
+from gpusearch.cli.main import run
+from gpusearch.errors import InputError
+from tests.tiny import copy_tiny
+
+TEXTS = [["le petit chien ne dort pas .", "la maison bleue"], ["une maison", "", "la maison"]]
+
+
+@pytest.fixture
+def model(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The model of the tests with the features of the page; its module in the working folder."""
+    page = (repository / "docs" / "features.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```\w+ (\S+)\n(.*?)```", page, flags=re.DOTALL)
+    path = copy_tiny(tmp_path)
+    for name, text in blocks:
+        with (tmp_path / name).open("a", encoding="utf-8") as file:
+            file.write("\n" + text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_features", raising=False)
+    return path
+
+
+def long_words(found: Any) -> int:
+    return -sum(len(word) > 6 for sentence in found.best.sentences for word in sentence.words)
+
+
+def test_the_page_takes_a_reader_to_a_running_feature(model: Path) -> None:
+    """The command that it names, then the same search from Python: values are those of the page's first lines."""
+    Path("documents.txt").write_text("le petit chien\nla maison\n", encoding="utf-8")
+    assert run(["decode", "-c", "model.toml", "documents.txt", "-o", "out", "--quiet", "--chains", "2"]) == 0
+    assert len(Path("out").read_text(encoding="utf-8").split("\n")) == 3
+    decoder = gpusearch.load(model, ["features.long.weights=2.0"])
+    decoded = decoder.decode(TEXTS, chains=2, steps_per_word=10.0, recombine="best-chain")
+    features = decoder.model.features
+    assert features.names[-3:] == ("long", "near.spread", "near.words")
+    for found in decoded.result.documents:
+        values = dict(zip(features.names, found.best.features.tolist(), strict=True))
+        assert values["long"] == long_words(found)
+        assert values["near.words"] == sum(len(sentence.words) for sentence in found.best.sentences)
+        assert found.best.score == pytest.approx(found.chain_scores.max(), abs=1e-3)
+
+
+def test_a_change_says_the_same_as_two_values(model: Path) -> None:
+    """Equal paths: the second form of the page's feature, and its first."""
+    found = []
+    for kind in ("LongWords", "LongWordsByChange"):
+        decoder = gpusearch.load(model, [f"features.long.use=my_features:{kind}", "features.near.weights=[0.0, 0.0]"])
+        decoded = decoder.decode(TEXTS, chains=3, steps_per_word=20.0)
+        found.append(
+            [(one.best.score, one.chain_scores.tolist(), one.steps.tolist()) for one in decoded.result.documents]
+        )
+    assert found[0] == found[1]
+
+
+WRONG = '''
+class Forgetful:
+    """Its change is that of another feature."""
+    scope = "document"
+
+    def full(self, state):
+        return (state.words >= 0).sum(axis=1)
+
+    def delta(self, state, proposal):
+        return (proposal.added >= 0).sum(axis=1)
+
+
+class Shapeless:
+    scope = "document"
+
+    def full(self, state):
+        return [[1, 2]] * len(state)
+
+
+class Aimless:
+    def full(self, state):
+        return [0] * len(state)
+
+
+class Low:
+    scope = "document"
+
+    def full(self, state):
+        return (state.words >= 0).sum(axis=1)
+
+    def bound(self, state, proposal):
+        return [-99.0] * len(state)
+
+
+class Compiled:
+    scope = "document"
+    compiled = True
+
+    def value(self, document):
+        return 0
+
+    def full(my, problem, search, state, scratch, lane):
+        return state.length[lane, 0] << 20
+
+    def delta(my, problem, search, state, scratch, lane, change):
+        return 0
+'''
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        ("wrong:Forgetful", r"delta of feature x is not the difference of full at proposal \d+, sentence \d, '.*' to"),
+        ("wrong:Compiled", r"delta of feature x is not the difference of full at proposal \d+, sentence \d, '.*' to"),
+        ("wrong:Shapeless", r"full of feature x; found shape \(\d+, 2\)"),
+        ("wrong:Aimless", "feature x has no scope"),
+        ("wrong:Low", r"bound of feature x lies below its change at proposal"),
+        ("wrong:Nobody", "wrong has no Nobody"),
+        ("nowhere:Nobody", "cannot import nowhere"),
+    ],
+)
+def test_what_is_wrong_with_a_feature_is_said_before_the_search(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use: str, message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.py").write_text(WRONG, encoding="utf-8")
+    monkeypatch.delitem(sys.modules, "wrong", raising=False)
+    # What is compiled in this process is not to be kept apart for it: the check is interpreted.
+    monkeypatch.setattr("gpusearch.features.compiled.add_source", lambda source: None)
+    with pytest.raises(InputError, match=message):
+        gpusearch.load(copy_tiny(tmp_path), [f"features.x={use}"]).decode(TEXTS, chains=1)
+
+
+def test_features_in_python_do_not_sample(model: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"feature long is written in Python and cannot take part; found method = .gibbs"
+    ):
+        gpusearch.load(model).decode(TEXTS, method="gibbs")
+    with pytest.raises(InputError, match="feature long is asked on the host; found device = cuda"):
+        gpusearch.load(model).decode(TEXTS, device="cuda")
+
+
+@pytest.mark.slow  # compiles the kernels with the feature, in processes of their own
+def test_the_compiled_form_takes_the_same_path(model: Path) -> None:
+    """The second run of it finds its kernels in the cache."""
+    Path("documents.txt").write_text("\n".join(TEXTS[0]) + "\n", encoding="utf-8")
+    scores = []
+    for kind in ("LongWordsByChange", "LongWordsCompiled", "LongWordsCompiled"):
+        text = Path("model.toml").read_text(encoding="utf-8").split("[features]")[0]
+        Path("one.toml").write_text(f'{text}[features]\nlong = "my_features:{kind}"\n', encoding="utf-8")
+        command = [sys.executable, "-m", "gpusearch.cli", "decode", "-c", "one.toml", "documents.txt", "-o", "out",
+                   "--chains", "3", "--score-file", "scores"]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        scores.append(Path("scores").read_text(encoding="utf-8"))
+        compiled = "compiling kernels" in done.stderr
+    assert scores[0] == scores[1] == scores[2]
+    assert not compiled
