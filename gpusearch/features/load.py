@@ -46,11 +46,16 @@ def with_features(model: Model, config: Config) -> Model:
     """
     if len(model.document) == len(config.features):
         return model
-    document = tuple(_made(name, entry) for name, entry in config.features.items())
+    document = tuple(made_feature(name, entry) for name, entry in config.features.items())
     return replace(model, document=document, features=_labelled(model.features, document))
 
 
-def _made(name: str, entry: FeatureConfig) -> Named:
+def made_feature(name: str, entry: FeatureConfig) -> Named:
+    """The feature that an entry of the `[features]` group asks for.
+
+    Raises:
+        InputError: see `with_features`.
+    """
     given = entry.options | ({"path": entry.path} if entry.path is not None else {})
     if ":" in entry.use:
         written = made(name, find(entry.use), given)
