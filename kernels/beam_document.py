@@ -34,8 +34,9 @@ def gain_of_document(document, problem, work, sentence, gap, mask, left, end, st
 
 @optional(_no_gain)
 def _gains(active, problem, missing, sentence, gap, mask, left, end, start, stop):
-    own = active.number[ACTIVE_WEIGHT] * gain(active.feature, problem, missing, sentence, gap, mask, left, end, start, stop)
-    return own + _gains(active.rest, problem, missing, sentence, gap, mask, left, end, start, stop)
+    own = gain(active.feature, problem, missing, sentence, gap, mask, left, end, start, stop)
+    rest = _gains(active.rest, problem, missing, sentence, gap, mask, left, end, start, stop)
+    return active.number[ACTIVE_WEIGHT] * own + rest
 
 
 def _not_kept(document, work, grid, gained):

@@ -38,6 +38,7 @@ from gpusearch.kernels.reference import Phrases, Proposal, document_bound, docum
 from gpusearch.kernels.semantic import BINS, COSINE_BITS, SEMANTIC_FIRST, SEMANTIC_HISTORY, VECTOR_BITS, Semantic
 from gpusearch.kernels.semantic_document import GREATEST, LEAST, SemanticDocument
 from gpusearch.kernels.sentence_length import LONGER, SHORTER, SentenceLength
+from gpusearch.kernels.target import plain
 from gpusearch.kernels.type_token import FORM, LOGARITHM, OVIX, RATIO, WORD_TABLE, TypeToken
 
 
@@ -191,6 +192,7 @@ def sentence_length(feature: SentenceLength, problem: Problem, search: Search, s
 @document_value.version(Cohesion)
 def cohesion(feature: Cohesion, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
     """Step by step, T(n) as sets of words (gpusearch/features/cohesion.py has the algorithms as they are printed)."""
+    feature, problem = plain(feature), plain(problem)
     total = 0
     for phrases in filter(None, sentences):
         number = int(np.searchsorted(problem.sentence[:, SENTENCE_OPTION], phrases[0], side="right")) - 1

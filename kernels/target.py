@@ -227,6 +227,13 @@ def exact(record: Any) -> Any:
     return Exact(record)
 
 
+def plain(record: Any) -> Any:
+    """What `exact` was given."""
+    if isinstance(record, tuple):
+        return type(record)(*(plain(field) for field in record))
+    return record.array if isinstance(record, Exact) else record
+
+
 def interpreted(record: Any) -> Any:
     """`exact` where the caller runs interpreted, as kernels do in the simulator; the record itself when compiled."""
     return exact(record)

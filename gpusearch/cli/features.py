@@ -26,7 +26,7 @@ def command(
     from gpusearch.features.builtin import BUILT_IN, COSTS
     from gpusearch.features.load import made_feature
 
-    rows = [("use", "scope", "parameters", "a proposal costs")]
+    rows: list[tuple[str, ...]] = [("use", "scope", "parameters", "a proposal costs")]
     for name, kind in sorted(BUILT_IN.items()):
         scope, cost = COSTS[name]
         rows.append((name, scope, _parameters(kind), cost))

@@ -20,6 +20,7 @@ from gpusearch.cli import (
     decode,
     doctor,
     evaluate,
+    features,
     mbr,
     sample,
     score,
@@ -64,6 +65,7 @@ app.command("convert")(convert.command)
 app.command("decode")(decode.command)
 app.command("doctor")(doctor.command)
 app.command("eval")(evaluate.command)
+app.command("features")(features.command)
 app.command("mbr")(mbr.command)
 app.command("sample")(sample.command)
 app.command("score")(score.command)

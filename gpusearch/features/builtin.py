@@ -27,6 +27,16 @@ COHESION: dict[str, type[Cohesion]] = {
     "coh5-nouns": NounCount,
     "coh5-verbs": VerbCount,
 }
+# How far each looks, and what a proposal makes it look at.
+_STEPS = "sentence", "the steps that change, and the phrases before them"
+COSTS = dict.fromkeys(COHESION, _STEPS) | {
+    "ovix": ("document", "the words that change"),
+    "q-value-phrases": ("document", "the phrase pairs that change, and those that share a side with them"),
+    "q-value-words": ("document", "the word pairs that change, and those that share a side with them"),
+    "semantic-lm": ("document", "the words that change, and 30 words of the space behind them"),
+    "sentence-length": ("sentence", "the number of words that change"),
+    "type-token-ratio": ("document", "the words that change"),
+}
 BUILT_IN: dict[str, Callable[..., Feature]] = {
     **COHESION,
     "ovix": Ovix,

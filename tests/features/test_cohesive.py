@@ -18,7 +18,7 @@ from gpusearch.kernels import beam as kernels
 from gpusearch.kernels import beam_options
 from gpusearch.kernels import reference_features as reference
 from gpusearch.kernels.beam_records import BEAM_WIDTH, BEAM_WINDOW
-from gpusearch.kernels.records import SENTENCE_WORDS, Active, Problem, Search
+from gpusearch.kernels.records import ACTIVE_WEIGHT, SENTENCE_WORDS, Active, Problem, Search
 from gpusearch.kernels.target import exact
 from gpusearch.search.beam import BeamDecoder, beam_numbers
 from gpusearch.search.beam_arrays import make_beam, make_result, make_work

@@ -24,13 +24,21 @@ FEATURES = (
     "features.length.use=sentence-length",
     "features.q.use=q-value-phrases",
     "features.topic.use=semantic-lm",
+    "features.whole.use=coh3",
 )
+# All that is translated here.
+SENTENCES = ("la maison bleue", "la maison", "une maison .", "une maison", "le petit chien ne dort pas .")
 
 
 @pytest.fixture(scope="module")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """Four features, for which kernels are compiled once: those of `tests.random_features.ALL`."""
-    path = tmp_path_factory.mktemp("space") / "space.npz"
+    """Five features, for which kernels are compiled once: those of `tests.random_features.ALL`."""
+    path, trees = tmp_path_factory.mktemp("space") / "space.npz", tmp_path_factory.mktemp("trees") / "trees.conllu"
+    rows = [
+        [f"{k}\t{word}\t_\tX\t_\t_\t{0 if k == 1 else 1}\t_\t_\t_" for k, word in enumerate(text.split(), start=1)]
+        for text in SENTENCES
+    ]
+    trees.write_text("".join("\n".join(lines) + "\n\n" for lines in rows), encoding="utf-8")
     words = ["the", "house", "home", "blue", "little", "small", "dog", "puppy", "sleep", "in"]
     vector = np.zeros((len(words), 4), np.int16)
     vector[np.arange(len(words)), np.arange(len(words)) % 4] = 1 << VECTOR_BITS
@@ -38,7 +46,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     save_space(
         SemanticSpace(tuple(words), ("a", "."), vector, np.array([-3.0, -2.5]), histogram, -8, -15, 5, False), path
     )
-    return (*FEATURES, f"features.topic.path={path}")
+    return (*FEATURES, f"features.topic.path={path}", f'features.whole.options.trees="{trees}"')
 
 
 @pytest.fixture(scope="module")
@@ -161,10 +169,10 @@ def test_samples_are_of_documents_without_being_told_so(settings: tuple[str, ...
     chosen = ["--chains", "2", "--iterations", "10", "--burn-in", "2", "--quiet"]
     assert run(["sample", "-c", str(TINY), *given, *chosen, str(tmp_path / "in"), "-o", str(tmp_path / "out")]) == 0
     samples = read_samples(tmp_path / "out")
-    assert samples.features[-4:] == ["ttr", "length", "q", "topic"]
+    assert samples.features[-5:] == ["ttr", "length", "q", "topic", "whole"]
     (unit,) = samples
     texts = [unit.of_sentence(sentence).texts for sentence in range(2)]
-    ratios = unit.features[:, :, -4].reshape(-1)
+    ratios = unit.features[:, :, -5].reshape(-1)
     for number, pair in enumerate(zip(*texts, strict=True)):
         words = " ".join(pair).split()
         assert ratios[number] == pytest.approx(len(set(words)) / len(words), abs=2**-20)
