@@ -73,6 +73,8 @@ def _override(data: dict[str, Any], override: str) -> Location:
     group: Any = data
     for key in keys[:-1]:
         if isinstance(group, dict):
+            if location == ["features"] and isinstance(group.get(key), str):  # NAME = "what"
+                group[key] = {"use": group[key]}
             group = group.setdefault(key, {})
             location.append(key)
         elif isinstance(group, list):

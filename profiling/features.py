@@ -1,0 +1,115 @@
+"""What features of the document cost a search, and how that grows with the document.
+
+usage: python -m profiling.features PARITY WORK [--seconds 4] [--only NAME] [--keep]
+
+The newstest2012 model on its shortest and its longest document (175 and 1,755 words), one lane and one thread, from a
+random start, as in `profiling.throughput`. The semantic language model has 30 random dimensions for all words but the
+200 most frequent ones of the options, which are its stop words.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpusearch.config import load_config
+from gpusearch.features.load import with_document, with_features
+from gpusearch.features.semantic import SemanticSpace, save_space
+from gpusearch.kernels.semantic import BINS, VECTOR_BITS
+from gpusearch.model.model import Model, load_model
+from gpusearch.model.problem import build_problem
+from gpusearch.search.bench import measure
+from profiling.results import keep
+from profiling.throughput import Documents, Report
+from tests.parity_model import newstest_documents, write_newstest
+
+DIMENSIONS, STOP_WORDS = 30, 200
+# Weights like those of a tuned model, so that chains walk as they do in use.
+SETS: dict[str, dict[str, dict[str, Any]]] = {
+    "none": {},
+    "type-token-ratio": {"ttr": {"use": "type-token-ratio", "weights": 5.0}},
+    "ovix": {"ovix": {"use": "ovix", "weights": 0.05}},
+    "q-value-phrases": {"qp": {"use": "q-value-phrases", "weights": 5.0}},
+    "q-value-words": {"qw": {"use": "q-value-words", "weights": 5.0}},
+    "semantic-lm": {"topic": {"use": "semantic-lm", "weights": 0.1, "path": "space.npz"}},
+    "sentence-length": {"length": {"use": "sentence-length", "weights": 0.1}},
+}
+SETS["type-token-ratio, q-value-phrases, semantic-lm"] = {
+    **SETS["type-token-ratio"],
+    **SETS["q-value-phrases"],
+    **SETS["semantic-lm"],
+}
+SETS["all"] = {name: entry for some in list(SETS.values())[1:7] for name, entry in some.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("parity", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--seconds", type=float, default=4.0, help="of each measurement")
+    parser.add_argument("--only", choices=SETS, help="one set of features")
+    parser.add_argument("--keep", action="store_true", help="append the figures to results.csv")
+    arguments = parser.parse_args()
+    arguments.work.mkdir(parents=True, exist_ok=True)
+    path = write_newstest(arguments.work, arguments.parity)
+    settings = ["search.threads=1", "search.device=cpu"]
+    model = load_model(load_config(path, settings))
+    documents = newstest_documents(arguments.parity)
+    write_space(model, documents, arguments.work / "space.npz")
+    sizes = [sum(map(len, document)) for document in documents]
+    ends = int(np.argmin(sizes)), int(np.argmax(sizes))
+    report = Report()
+    for name in [arguments.only] if arguments.only else SETS:
+        with_set = arguments.work / "features.toml"
+        with_set.write_text(path.read_text(encoding="utf-8") + toml(SETS[name]), encoding="utf-8")
+        config = load_config(with_set, settings)
+        made = with_features(load_model(config) if SETS[name] else model, config)
+        rates = []
+        for document in ends:
+            batch = build_problem(made, [documents[document]], None, config.search, units="document")
+            speed = measure(with_document(batch), config, made, lanes=1, seconds=arguments.seconds)
+            rates.append(speed.proposals_per_cpu_second)
+            report.add(f"features: {name}, a document of {sizes[document]:,} words", rates[-1], "proposals/CPU s")
+        report.add(f"features: {name}, cost a proposal, longest document / shortest", rates[0] / rates[1], "")
+    if arguments.keep:
+        keep([(what.removeprefix("throughput: "), value, unit) for what, value, unit in report.rows])
+
+
+def toml(entries: dict[str, dict[str, Any]]) -> str:
+    """A `[features]` group."""
+    lines = []
+    for name, entry in entries.items():
+        lines.append(f"\n[features.{name}]")
+        lines += [f"{key} = {value!r}" for key, value in entry.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write_space(model: Model, documents: Documents, path: Path) -> None:
+    """A space on the target words of the documents' options."""
+    options = build_problem(replace(model, document=()), documents).options
+    counts = Counter(word for option in range(0, len(options), 7) for word in options.target(option))
+    words = [word for word, _ in counts.most_common()]
+    rng = np.random.default_rng(1)
+    vector = rng.normal(size=(len(words) - STOP_WORDS, DIMENSIONS))
+    vector *= (1 << VECTOR_BITS) / np.linalg.norm(vector, axis=1, keepdims=True)
+    space = SemanticSpace(
+        content=tuple(words[STOP_WORDS:]),
+        stop=tuple(words[:STOP_WORDS]),
+        vector=np.rint(vector).astype(np.int16),
+        stop_value=np.full(STOP_WORDS, -5.0),
+        histogram=np.linspace(-12, -7, BINS),
+        first=-9.0,
+        unknown=-15.0,
+        history=30,
+        lowercase=False,
+    )
+    save_space(space, path)
+
+
+if __name__ == "__main__":
+    main()
