@@ -14,6 +14,7 @@ from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.model.model import Model, load_model
 from gpusearch.prepared import Prepared, prepare
+from gpusearch.search.judged import served
 from gpusearch.search.result import SearchResult, Status
 from gpusearch.search.run import search_documents
 from gpusearch.search.saved import Given, given_from_trace
@@ -112,7 +113,7 @@ class Decoder:
             InputError: unknown settings or values; documents that cannot be translated.
         """
         corpus = documents if isinstance(documents, Corpus) else _corpus(documents)
-        config = with_search(self.config, settings)
+        config = served(self.model, with_search(self.config, settings))
         if settings.get("initial_file") is not None and config.search.initial not in ("file", "saved"):
             found = f"initial = {config.search.initial}"
             raise InputError("initial_file would have no effect", found=found, expected="initial = file or saved")

@@ -100,7 +100,8 @@ def make_judges(batch: Batch, lanes: int) -> list[FeatureJudge]:
 
 
 def served(model: Model, config: Config, *, sampler: bool = False) -> Config:
-    """The configuration, on the CPU where features in Python or torch take part.
+    """The configuration as far as features in Python or torch can take part: a search by random proposals on the CPU,
+    whose output is the best chain of each unit.
 
     Raises:
         InputError: a sampler, whose candidates only kernels see; a GPU.
@@ -110,9 +111,14 @@ def served(model: Model, config: Config, *, sampler: bool = False) -> Config:
             what = "the Gibbs sampler" if sampler else 'method = "gibbs"'
             hint = "write it in compiled form (docs/features.md)"
             raise InputError(f"feature {named.name} is written in Python and cannot take part", found=what, hint=hint)
+        if config.search.policy == "sweep":
+            hint = "write it in compiled form (docs/features.md)"
+            raise InputError(f"feature {named.name} is written in Python", found='policy = "sweep"', hint=hint)
         if config.search.device == "cuda":
             hint = "--device cpu, or write it in compiled form (docs/features.md)"
             raise InputError(f"feature {named.name} is asked on the host", found="device = cuda", hint=hint)
     if not batch_features(model):
         return config
-    return config.model_copy(update={"search": config.search.model_copy(update={"device": "cpu"})})
+    recombine = "best-unit" if config.search.recombine == "lattice" else config.search.recombine
+    possible = {"device": "cpu", "recombine": recombine, "final_sweep": False}
+    return config.model_copy(update={"search": config.search.model_copy(update=possible)})

@@ -84,9 +84,9 @@ def test_a_feature_of_the_document_makes_documents_the_units_and_decides(load: C
 def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them(load: Callable[..., Decoder]) -> None:
     """Two chains of few steps: what comes of their sentences and the lattice's is better than either."""
     decoder = load()
-    settings: dict[str, Any] = {"chains": 2, "steps_per_word": 1.0}
-    crossed = decoder.decode(DOCUMENTS, **settings, recombine="lattice")
-    best = decoder.decode(DOCUMENTS, **settings, recombine="best-unit")
+    few: dict[str, float] = {"chains": 2, "steps_per_word": 1.0}
+    crossed = decoder.decode(DOCUMENTS, **few, recombine="lattice")
+    best = decoder.decode(DOCUMENTS, **few, recombine="best-unit")
     for one, other in zip(crossed.result.documents, best.result.documents, strict=True):
         assert one.best.score >= other.best.score
         assert one.best.score == pytest.approx(float(decoder.model.features.score(one.best.features)), abs=1e-9)
