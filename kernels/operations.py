@@ -15,9 +15,10 @@ from gpusearch.kernels.options import (
     put,
     span_row,
 )
-from gpusearch.kernels.philox import next_word, truncated_geometric, uniform
+from gpusearch.kernels.philox import NOTED, next_word, truncated_geometric, uniform
 from gpusearch.kernels.records import (
     LINEARISE_BLOCK,
+    LONGEST,
     MOVE_BLOCK,
     MOVE_DISTANCE,
     OPERATIONS,
@@ -29,10 +30,40 @@ from gpusearch.kernels.records import (
     SENTENCE_WORDS,
     SWAP_DISTANCE,
 )
-from gpusearch.kernels.target import shared
+from gpusearch.kernels.target import optional, shared
 
 # How often an operation looks for another place before it gives up.
 TRIES = 8
+
+
+def _many(hastings):
+    return TRIES
+
+
+@optional(_many)
+def tries(hastings):
+    """How often an operation looks for another place: never again, where its draws must have their exact chances."""
+    return 1
+
+
+def _only_splits(hastings, random):
+    return False
+
+
+@optional(_only_splits)
+def merges(hastings, random):
+    """Whether split-and-swap is to do the opposite: half of the draws, where each operation must have its inverse."""
+    return next_word(random) >> 31 == 1
+
+
+def _forget(hastings, random, what):
+    return
+
+
+@optional(_forget)
+def note(hastings, random, what):
+    """Leave in the stream what the inverse of a proposal must know and the proposal does not say."""
+    random[NOTED] = what
 
 
 @shared
@@ -90,7 +121,7 @@ def trim(problem, state, scratch, lane, sentence, first, replaced, count):
 @shared
 def change(problem, search, state, scratch, lane, sentence, phrases):
     """change-phrase-translation: another option for the span of one phrase (sec. 3.1)."""
-    for _ in range(TRIES):
+    for _ in range(tries(search.hastings)):
         slot = uniform(scratch.random, phrases)
         present = phrase(problem, state, lane, sentence, slot)
         covers = covered(problem, state, lane, sentence, slot)
@@ -135,6 +166,9 @@ def move(problem, search, state, scratch, lane, sentence, phrases):
     left, right = block, distance
     if next_word(scratch.random) >= search.number[RIGHT_MOVE]:
         left, right = distance, block
+        note(search.hastings, scratch.random, -1)
+    else:
+        note(search.hastings, scratch.random, 1)
     first = uniform(scratch.random, phrases - block - distance + 1)
     for k in range(right):
         keep(problem, state, scratch, lane, sentence, first + left + k, k)
@@ -171,7 +205,7 @@ def linearise(problem, search, state, scratch, lane, sentence, phrases):
     """linearise-phrases: the phrases of a block, two at least, in the order of the source."""
     if phrases < 2:
         return -1, 0, 0
-    for _ in range(TRIES):
+    for _ in range(tries(search.hastings)):
         block = 1 + truncated_geometric(scratch.random, search.survival, LINEARISE_BLOCK, phrases - 1)
         first = uniform(scratch.random, phrases - block + 1)
         if linearise_block(problem, state, scratch, lane, sentence, first, block):
@@ -204,7 +238,7 @@ def resegment(problem, search, state, scratch, lane, sentence, phrases):
 
     With probability RESEGMENT_SWAP two neighbours among the new phrases change places.
     """
-    for _ in range(TRIES):
+    for _ in range(tries(search.hastings)):
         block = truncated_geometric(scratch.random, search.survival, RESEGMENT_BLOCK, phrases)
         first = uniform(scratch.random, phrases - block + 1)
         start = problem.sentence[sentence, SENTENCE_WORDS]
@@ -244,7 +278,7 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
     the option in front of it and the words behind it after it.
     """
     words = problem.sentence[sentence, SENTENCE_WORDS]
-    for _ in range(TRIES):
+    for _ in range(tries(search.hastings)):
         start = uniform(scratch.random, words)
         length = draw_length(problem, scratch.random, sentence, start, words)
         if length == 0:
@@ -280,6 +314,7 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
             if count < 0:
                 break
         if count >= 0:
+            note(search.hastings, scratch.random, start)
             return first, last - first + 1, count
     return -1, 0, 0
 
@@ -287,8 +322,10 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
 @shared
 def split_and_swap(problem, search, state, scratch, lane, sentence, phrases):
     """split-and-swap: one phrase is split in two, and the second part goes in front of the first."""
-    for _ in range(TRIES):
+    for _ in range(tries(search.hastings)):
         slot = uniform(scratch.random, phrases)
+        if merges(search.hastings, scratch.random):
+            return merge_exchanged(problem, search, state, scratch, lane, sentence, phrases, slot)
         covers = covered(problem, state, lane, sentence, slot)
         start = first_of(covers)
         words = behind(covers) - start
@@ -300,4 +337,20 @@ def split_and_swap(problem, search, state, scratch, lane, sentence, phrases):
                 put(scratch, 0, draw_option(problem, scratch.random, other), start + left, start + words)
                 put(scratch, 1, draw_option(problem, scratch.random, row), start, start + left)
                 return slot, 1, 2
+    return -1, 0, 0
+
+
+@shared
+def merge_exchanged(problem, search, state, scratch, lane, sentence, phrases, slot):
+    """The inverse of split-and-swap: a phrase and the one behind it, which covers the words in front, become one."""
+    if slot + 1 < phrases:
+        right = covered(problem, state, lane, sentence, slot)
+        left = covered(problem, state, lane, sentence, slot + 1)
+        start = first_of(left)
+        words = behind(right) - start
+        if behind(left) == first_of(right) and words <= search.number[LONGEST]:
+            row = span_row(problem, search, sentence, start, words)
+            if problem.span[row + 1] > problem.span[row]:
+                put(scratch, 0, draw_option(problem, scratch.random, row), start, start + words)
+                return slot, 2, 1
     return -1, 0, 0

@@ -24,17 +24,19 @@ def philox(counter0, counter1, counter2, counter3, key0, key1):
     return counter0, counter1, counter2, counter3
 
 
-# A random stream: its last eight words at most, how many were taken and made so far, what they are made from, and the
-# visit that the step is part of (visits.py).
+# A random stream: its last eight words at most, how many were taken and made so far, what they are made from, the
+# visit that the step is part of (visits.py), and what the inverse of the draw must know of it (hastings.py).
 BUFFER = 8
 TAKEN, MADE, STEP, CHAIN, KEY0, KEY1 = range(BUFFER, BUFFER + 6)
 VISIT_START, VISIT_BEGIN, VISIT_END, VISIT_WORD = range(BUFFER + 6, BUFFER + 10)
+NOTED, RATIO = range(BUFFER + 10, BUFFER + 12)
 
 # First blocks (fourth counter word) of what is drawn for a step or a chain; nothing else is random: the stream of a
 # proposal, that of a first translation, a chain's first visit, the noise of a Gibbs block's candidates (two share a
-# block of words), which block that is, the order of a sweep's groups, and the u that decides on a proposal.
+# block of words), which block that is, the order of a sweep's groups, the u that decides on a proposal,
+# and those of exchanges of temperatures, one for each pair of levels.
 PROPOSAL, INITIAL, SENTENCE, NOISE, SCAN, SWEEP = 0, 1 << 20, 1 << 21, 1 << 22, 1 << 23, (1 << 23) + 1
-ACCEPTANCE = 1 << 24
+ACCEPTANCE, SWAP = 1 << 24, 1 << 25
 
 
 @shared

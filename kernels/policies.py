@@ -11,6 +11,7 @@ Since the threshold comes first, the bound of the language models rejects for ev
 
 from gpusearch.kernels.docent import threshold
 from gpusearch.kernels.fixed import minus_log_long, times
+from gpusearch.kernels.hastings import drawn_ratio
 from gpusearch.kernels.philox import ACCEPTANCE, MASK, philox
 from gpusearch.kernels.records import LIMIT_STEPS, LIMIT_TEMPERATURE, UNIT_KEY_HIGH, UNIT_KEY_LOW
 from gpusearch.kernels.target import optional, shared
@@ -47,4 +48,4 @@ def threshold_of_step(temperature, problem, search, state, scratch, lane, step):
         problem.unit[unit, UNIT_KEY_LOW],
         problem.unit[unit, UNIT_KEY_HIGH],
     )
-    return times(heat, -minus_log_long(search.logarithm, high, low))
+    return times(heat, drawn_ratio(search.hastings, scratch.random) - minus_log_long(search.logarithm, high, low))

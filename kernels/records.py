@@ -251,6 +251,27 @@ class Temperature(NamedTuple):
     level: Array
 
 
+# Indices of Hastings.number. What is never drawn has this logarithm; sums of others are far from it.
+HASTINGS_RIGHT, HASTINGS_IN_ORDER, HASTINGS_EXCHANGED = range(3)
+NEVER = -(1 << 62)
+
+
+class Hastings(NamedTuple):
+    """Logarithms of what operations are drawn by, 2^-40 nat: the chains' distribution is that of their temperature
+    (hastings.py)."""
+
+    # int64[3]: of a move to the right, less that of one to the left; of a new segmentation in the order of the source,
+    # and with two neighbours exchanged; NEVER where that is not drawn
+    number: Array
+    # int64[O, 2]: of an option's share in the draw of its span; of all others' share (0: there are none)
+    option: Array
+    # int64[LONGEST_DRAW + 1, 2]: of the weight of a block of so many phrases in a resegmentation, or NEVER; of the sum
+    # of the weights up to it
+    block: Array
+    # int64[*]: ln k, up to 2 more than the longest sentence has words
+    count: Array
+
+
 class Search(NamedTuple):
     """What the user chose, as integers."""
 
@@ -273,6 +294,8 @@ class Search(NamedTuple):
     sweep: Sweep | tuple[()] = ()
     # (): hill climbing
     temperature: Temperature | tuple[()] = ()
+    # (): thresholds without the ratio of a draw and its inverse
+    hastings: Hastings | tuple[()] = ()
 
 
 class State(NamedTuple):
@@ -337,7 +360,7 @@ class Scratch(NamedTuple):
 
 
 # Words of a random stream (philox.py), and steps whose words are made together.
-RANDOM = 18
+RANDOM = 20
 AHEAD = 16
 
 

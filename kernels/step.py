@@ -2,6 +2,7 @@
 
 from gpusearch.kernels.commit import commit, refresh
 from gpusearch.kernels.docent import cover_sentence, draw_as_docent
+from gpusearch.kernels.hastings import reversible
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import (
     change,
@@ -85,6 +86,10 @@ def _draw_as_we_do(docent, problem, search, state, scratch, lane):
         first, replaced, count = insertion(problem, search, state, scratch, lane, sentence, phrases)
     else:
         first, replaced, count = split_and_swap(problem, search, state, scratch, lane, sentence, phrases)
+    if first >= 0:
+        first = reversible(
+            search.hastings, problem, search, state, scratch, lane, sentence, operation, phrases, first, replaced, count
+        )
     if first >= 0 and operation != CHANGE:
         first, replaced, count = trim(problem, state, scratch, lane, sentence, first, replaced, count)
     return operation, local, first, replaced, count

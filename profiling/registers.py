@@ -23,7 +23,9 @@ from gpusearch.kernels.records import RANDOM, Docent, Scratch
 from gpusearch.kernels.sweep import sweep as make_sweep
 from gpusearch.search.cuda import resident_threads
 from gpusearch.search.gibbs import make_gibbs
+from gpusearch.search.hastings import make_hastings
 from gpusearch.search.state import make_changed, make_state
+from gpusearch.search.temperature import temperature_levels
 from tests.random_features import with_features
 from tests.random_language import random_language
 from tests.random_problem import random_problem
@@ -73,6 +75,7 @@ def signatures(
     docent: bool = False,
     gibbs: bool = False,
     sweep: bool = False,
+    metropolis: bool = False,
     reordering: int = 0,
     features: Sequence[str] = (),
 ) -> dict[Callable[..., None], tuple[Any, ...]]:
@@ -81,6 +84,7 @@ def signatures(
     Args:
         gibbs: of the kernel of the Gibbs sampler instead.
         sweep: of kernels that look at all neighbours.
+        metropolis: of thresholds with a temperature and the ratio of the draw and its inverse.
         reordering: number of lexicalised reordering models; whether there is one makes another kernel.
         features: of the document, as `tests.random_features` writes them.
     """
@@ -97,6 +101,8 @@ def signatures(
         search = search._replace(gibbs=make_gibbs(3, [1.0]))
     if sweep:
         search = search._replace(sweep=make_sweep())
+    if metropolis:
+        search = search._replace(temperature=temperature_levels([1.0]), hastings=make_hastings(problem, search))
     state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
     row = np.zeros((1, 1), np.int32)
     scratch = Scratch(row, row, row, row, np.zeros(RANDOM, np.int64), *(np.zeros((1, 1), np.int64) for _ in range(2)))

@@ -37,8 +37,10 @@ from gpusearch.kernels.sweep import sweep
 from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver, Driver, Lanes
 from gpusearch.search.gibbs import make_gibbs
+from gpusearch.search.hastings import make_hastings
 from gpusearch.search.state import UNLIMITED, lane_hash, make_scratch, make_state
 from gpusearch.search.temperature import temperature_levels
+from gpusearch.search.tempering import Ladder, TemperingDriver
 from tests.random_features import with_features
 from tests.random_language import random_language
 from tests.random_problem import PlainSettings, random_problem, random_settings
@@ -76,6 +78,10 @@ class Case:
     """Of annealing, nats: scores of random problems are hundreds apart; none: hill climbing."""
     features: tuple[str, ...] = ()
     """Features of the document, as `random_features` writes them."""
+    metropolis: bool = False
+    """Whether thresholds have the ratio of the draw and its inverse."""
+    ladders: bool = False
+    """Whether chains exchange the temperatures, one each; their number is a multiple of that of the temperatures."""
     docent_draws: int = 0
     """Where it is not 0: proposals are Docent's, and a chain is given up after so many draws that come to nothing."""
 
@@ -120,7 +126,10 @@ class Case:
         if self.sweep:
             search = search._replace(sweep=sweep())
         if self.temperatures:
-            search = search._replace(temperature=temperature_levels(self.temperatures))
+            levels = () if self.ladders else self.temperatures
+            search = search._replace(temperature=temperature_levels(levels))
+        if self.metropolis:
+            search = search._replace(hastings=make_hastings(problem, search))
         if self.gibbs:
             longest = int(search.number[LONGEST])
             gibbs = make_gibbs(longest, self.scales, scan=self.gibbs, pairs=2, most_patterns=60, bounded=self.bounded)
@@ -134,16 +143,26 @@ class Case:
             return single
         return with_features(single, self.problem()[1], self.features, self.seed)[0]
 
+    def ladder(self, units: int) -> Ladder:
+        """Exchanges every 7 steps, temperatures that move in the first half, a climb at the end."""
+        one = np.ones(units, np.int64)
+        first = np.array(self.temperatures)
+        return Ladder(first, 7 * one, self.steps // 2 * one, (self.steps - self.steps // 6) * one)
+
     def _settings(self) -> PlainSettings:
         settings = random_settings(self.seed)
         if self.docent_draws:  # it lacks two of the operations
             shares = replace(settings.operations, insertion=0, split_and_swap=0)
             settings = replace(settings, operations=shares)
+        if self.metropolis:
+            settings = replace(settings, operations=replace(settings.operations, move_right=0.3, linearise=0))
         return settings
 
 
 class InterpretedDriver:
     """Python's interpreter with unbounded integers, every store checked."""
+
+    name = "python"
 
     def __init__(self, problem: Problem, search: Search, state: State) -> None:
         self.state = state
@@ -197,7 +216,11 @@ def _final_hashes(
     state = pad(make_state(problem, units, np.tile(np.arange(case.chains), len(problem.unit)), values), *padding)
     state.limit[:, LIMIT_STEPS], state.limit[:, LIMIT_REJECTED] = case.steps, case.max_rejected
     state.limit[:, LIMIT_SCORE] = case.enough
+    if case.metropolis:
+        search = search._replace(hastings=make_hastings(problem, search))
     driver = make_driver(problem, search, state)
+    if case.ladders:
+        driver = TemperingDriver(driver, problem, case.ladder(len(problem.unit)))
     lanes = np.arange(len(units))
     driver.start(lanes)
     for pause in (*case.pauses, UNLIMITED):

@@ -21,10 +21,10 @@ from gpusearch.io.trace import format_trace, is_span
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
 from gpusearch.model.weights import Features
 from gpusearch.search.result import DocumentResult
+from gpusearch.search.samplers import OPERATION_NAMES
 from gpusearch.search.samples import OPERATORS
 from gpusearch.search.translation import SentenceTranslation, Translation
 
-OPERATION_NAMES = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split-and-swap")
 OUTPUT_FORMATS = (*(name for name in FORMATS if name != "conllu"), "trace")
 
 
@@ -210,6 +210,10 @@ def report(decoded: Decoded, table: str) -> None:
     best_chains = sum(float(document.chain_scores.max()) for document in decoded.result.documents)
     if table:
         print(table, tally_table(decoded), sep="\n", file=sys.stderr)
+    if decoded.result.swaps:
+        offered, accepted = np.sum(decoded.result.swaps, axis=0)
+        rates = " ".join(f"{100 * rate:.0f}" for rate in accepted / np.maximum(offered, 1))
+        print(f"exchanges of temperatures accepted, from cold to hot: {rates} %", file=sys.stderr)
     neighbours = np.concatenate([found.neighbours for found in decoded.result.documents] or [np.zeros(0, np.int64)])
     if neighbours.any():
         print(

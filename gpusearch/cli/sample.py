@@ -27,7 +27,8 @@ def command(
     burn_in: Annotated[int | None, typer.Option(min=0, help="Iterations before the first sample.")] = None,
     thin: Annotated[int | None, typer.Option(min=1, help="Iterations from one sample to the next.")] = None,
     scale: Annotated[float | None, typer.Option(help="Factor of all scores; 1 / temperature.")] = None,
-    scan: Annotated[str | None, typer.Option(help="random or sequential.")] = None,
+    method: Annotated[str | None, typer.Option(help="gibbs, metropolis or tempering.")] = None,
+    scan: Annotated[str | None, typer.Option(help="random or sequential (gibbs).")] = None,
     unit: Annotated[str | None, typer.Option(help="What a sample translates: sentence or document.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="All randomness follows from it.")] = None,
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
@@ -38,7 +39,7 @@ def command(
     overrides: Overrides = None,
     quiet: Quiet = False,
 ) -> int:
-    """Draw translations from the model's distribution by many chains of Gibbs sampling.
+    """Draw translations from the model's distribution by many chains of Gibbs sampling, or of Metropolis'.
 
     They go into a folder (docs/samples.md) that `gpusearch mbr` reads. A run that was broken off, in whatever way, goes
     on with --resume, and comes to the same samples. Diagnostics go to standard error and into the folder.
@@ -56,6 +57,7 @@ def command(
         "burn_in": burn_in,
         "thin": thin,
         "scale": scale,
+        "method": method,
         "scan": scan,
         "unit": unit,
     }

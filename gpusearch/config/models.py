@@ -230,6 +230,12 @@ class Config(Group):
             raise ValueError(f"two features are called {repeated[0]}; give each its own name")
         return self
 
+    @model_validator(mode="after")
+    def _samplers_have_inverses(self) -> Config:
+        if self.sample.method != "gibbs":
+            self.search.operations.check_inverses(f'sample.method = "{self.sample.method}"')
+        return self
+
     def _feature_names(self) -> list[str]:
         tables = [table.name for table in self.phrase_table]
         models = [model.name for model in self.language_model] + [model.name for model in self.reordering_model]

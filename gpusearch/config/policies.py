@@ -56,3 +56,34 @@ class AnnealingConfig(Group):
         temperature follows from the step alone.
         """
         return 1 + math.ceil(3 * (1 / self.end - 1 / self.start) / math.log1p(self.delta))
+
+
+class MetropolisConfig(Group):
+    """`[search.metropolis]`: chains at one temperature where policy = "metropolis" (Metropolis et al. 1953)."""
+
+    temperature: float = Field(
+        0.05, gt=0, le=1e6, description="temperature, in deviations of an option set's scores as all of them"
+    )
+    climb: float = Field(0.1, ge=0, le=0.5, description="share of the steps at the end that only improve")
+
+
+class TemperingConfig(Group):
+    """`[search.tempering]`: replica exchange where policy = "tempering" (Geyer 1991; Syed et al. 2022).
+
+    A document's chains form ladders of `levels` chains each, a temperature for each; neighbours exchange them.
+    """
+
+    levels: int = Field(8, ge=2, le=256, description="chains of a ladder; the number of chains is a multiple of it")
+    cold: float = Field(0.05, gt=0, le=1e6, description="lowest temperature, in deviations of an option set's scores")
+    hot: float = Field(0.7, gt=0, le=1e6, description="highest temperature")
+    swap_every: float = Field(5.0, gt=0, le=1e9, description="proposals a source word from one exchange to the next")
+    burn_in: float = Field(
+        0.3, ge=0, le=1, description="share of the steps in which temperatures between the ends are moved"
+    )
+    climb: float = Field(0.1, ge=0, le=0.5, description="share of the steps at the end that only improve")
+
+    @model_validator(mode="after")
+    def _rises(self) -> TemperingConfig:
+        if self.hot <= self.cold:
+            raise ValueError(f"hot ({self.hot:g}) is not above cold ({self.cold:g})")
+        return self

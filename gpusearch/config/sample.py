@@ -12,8 +12,17 @@ from gpusearch.config.group import Group
 class SampleConfig(Group):
     """`[sample]`: how `gpusearch sample` draws translations (Arun et al. 2010); chains and seed stand in `[search]`.
 
-    An iteration is as many draws of blocks as one scan through all of them takes.
+    An iteration of Gibbs sampling is as many draws of blocks as one scan through all of them takes.
     """
+
+    method: Literal["gibbs", "metropolis", "tempering"] = Field(
+        "gibbs",
+        description="gibbs: draws of blocks; metropolis: proposals of [search.operations], accepted or not; tempering: "
+        "the same, each chain the cold end of a ladder of chains (levels, hot, swap_every of [search.tempering])",
+    )
+    proposals: float = Field(
+        10.0, gt=0, le=1e9, description="metropolis and tempering: proposals a source word in an iteration"
+    )
 
     iterations: int = Field(1000, ge=1, lt=2**31, description="iterations of each chain, burn-in included")
     burn_in: int = Field(100, ge=0, lt=2**31, description="iterations before the first sample")

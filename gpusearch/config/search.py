@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from gpusearch.config.beam import BeamConfig, LatticeConfig
 from gpusearch.config.group import FilePath, Group
-from gpusearch.config.policies import AnnealingConfig
+from gpusearch.config.policies import AnnealingConfig, MetropolisConfig, TemperingConfig
 from gpusearch.config.presets import fill
 
 Share = Annotated[float, Field(ge=0)]
@@ -52,6 +52,13 @@ class OperationsConfig(Group):
             raise ValueError("all operations have the share 0; give one of them a share above 0")
         return self
 
+    def check_inverses(self, what: str) -> None:
+        """Raise ValueError where an operation has no inverse, so that chains would have no distribution of theirs."""
+        if self.linearise:
+            raise ValueError(f"{what} takes no operation without an inverse; give linearise the share 0")
+        if self.move and not 0 < self.move_right < 1:
+            raise ValueError(f"{what} must be able to move blocks back; let move_right be above 0 and below 1")
+
     def shares(self) -> dict[str, float]:
         """Relative frequency of each operation, by its name."""
         names = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split_and_swap")
@@ -69,11 +76,12 @@ class SearchConfig(Group):
         description="search: stochastic search by many chains; gibbs: annealed Gibbs sampling, whose steps are draws "
         "of blocks (settings in [sample]); beam: stack decoding, nothing else",
     )
-    policy: Literal["hill-climbing", "annealing", "sweep"] = Field(
+    policy: Literal["hill-climbing", "annealing", "metropolis", "tempering", "sweep"] = Field(
         "hill-climbing",
         description="hill-climbing: random proposals that score higher are accepted; annealing: also others, at a "
-        "temperature that falls (settings in [search.annealing]); sweep: all neighbours are looked at, in random "
-        "order, until none scores higher",
+        "temperature that falls; metropolis: at one that stays, so that chains are samples; tempering: chains at "
+        "several, which they exchange (settings in the group of the name); sweep: all neighbours are looked at, in "
+        "random order, until none scores higher",
     )
     chains: int = Field(64, ge=1, lt=MOST_CHAINS, description="independent chains a document")
     steps: int | None = Field(
@@ -159,6 +167,8 @@ class SearchConfig(Group):
         description="proposals judged at once on a GPU; never changes the result; chosen where not given",
     )
     annealing: AnnealingConfig = AnnealingConfig()
+    metropolis: MetropolisConfig = MetropolisConfig()
+    tempering: TemperingConfig = TemperingConfig()
     lattice: LatticeConfig = LatticeConfig()
     beam: BeamConfig = BeamConfig()
     operations: OperationsConfig = OperationsConfig()
@@ -184,6 +194,31 @@ class SearchConfig(Group):
     def _temperatures_have_their_steps(self) -> SearchConfig:
         if self.policy != "hill-climbing" and (self.steps or 0) >= MOST_TEMPERED_STEPS:
             raise ValueError(f'policy = "{self.policy}" shares the steps among its temperatures; take less than 2^52')
+        return self
+
+    @model_validator(mode="after")
+    def _policy_has_what_it_needs(self) -> SearchConfig:
+        if self.method == "search" and self.policy in ("metropolis", "tempering"):
+            self.operations.check_inverses(f'policy = "{self.policy}"')
+        if self.method != "search" or self.policy != "tempering":
+            return self
+        levels = self.tempering.levels
+        if self.chains % levels:
+            raise ValueError(f"chains ({self.chains}) must be a multiple of search.tempering.levels ({levels})")
+        ended = {
+            "max_rejected": self.max_rejected,
+            "target_score": self.target_score,
+            "restarts": self.restarts or None,
+        }
+        for name, value in ended.items():
+            if value is not None:
+                raise ValueError(f'chains of policy = "tempering" end together; {name} would end some of them')
+        if self.recombine == "lattice" and self.lattice.every is not None:
+            raise ValueError(
+                'policy = "tempering" keeps its chains; search.lattice.every would put others in their place'
+            )
+        if self.initial == "saved":
+            raise ValueError('policy = "tempering" cannot go on from a saved state, which has no temperatures')
         return self
 
     @model_validator(mode="after")

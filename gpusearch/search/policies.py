@@ -1,23 +1,70 @@
-"""Search policies as the integers that kernels read: temperatures, level by level."""
+"""Search policies as what kernels read, and temperatures level by level."""
 
 from __future__ import annotations
 
 import math
 from decimal import Decimal
 
-from gpusearch.config.policies import AnnealingConfig
+import numpy as np
+from numpy.typing import NDArray
+
+from gpusearch.config.policies import AnnealingConfig, MetropolisConfig
 from gpusearch.config.search import SearchConfig
-from gpusearch.kernels.records import Search
+from gpusearch.errors import InputError
+from gpusearch.kernels.records import UNIT_WORDS, Problem, Search, Temperature
+from gpusearch.kernels.sweep import sweep
 from gpusearch.model.model import Model
-from gpusearch.search.temperature import temperature_levels
+from gpusearch.search.driver import Driver
+from gpusearch.search.hastings import make_hastings
+from gpusearch.search.temperature import HOTTEST, geometric, temperature_levels
+from gpusearch.search.tempering import Ladder, TemperingDriver
 
 
-def with_policy(search: Search, config: SearchConfig, model: Model) -> Search:
-    """The settings of a search, made those of its policy."""
+def with_policy(search: Search, config: SearchConfig, model: Model, problem: Problem) -> Search:
+    """The settings of a search on a problem, made those of its policy."""
+    if config.policy == "sweep":
+        return search._replace(sweep=sweep())
     if config.policy == "annealing":
-        nats = [model.temperature(relative) for relative in annealing_temperatures(config.annealing)]
-        return search._replace(temperature=temperature_levels(nats))
+        return search._replace(temperature=_levels(annealing_temperatures(config.annealing), model))
+    if config.policy == "metropolis":
+        levels = _levels(metropolis_temperatures(config.metropolis), model)
+        return search._replace(temperature=levels, hastings=make_hastings(problem, search))
+    if config.policy == "tempering":
+        return search._replace(temperature=temperature_levels([]), hastings=make_hastings(problem, search))
     return search
+
+
+def with_ladders(
+    driver: Driver, config: SearchConfig, model: Model, problem: Problem, steps: NDArray[np.int64]
+) -> TemperingDriver:
+    """A driver whose chains temper; `steps`, int64[U], are those of a chain of each unit."""
+    tempering = config.tempering
+    cold, hot = (min(model.temperature(relative), HOTTEST) for relative in (tempering.cold, tempering.hot))
+    words = problem.unit[:, UNIT_WORDS]
+    ladder = Ladder(
+        first=np.array(geometric(cold, hot, tempering.levels)),
+        interval=np.maximum(np.ceil(tempering.swap_every * words), 1).astype(np.int64),
+        burn_in=np.floor(tempering.burn_in * steps).astype(np.int64),
+        climb=steps - np.floor(tempering.climb * steps).astype(np.int64),
+    )
+    return TemperingDriver(driver, problem, ladder)
+
+
+def ladder_lanes(lanes: int, config: SearchConfig) -> int:
+    """So many of the lanes that are held at once as make whole ladders.
+
+    Raises:
+        InputError: there is no room for one.
+    """
+    levels = config.tempering.levels
+    if 0 < lanes < levels:
+        raise InputError(
+            "chains of a ladder run side by side, and there is no room for them",
+            found=f"room for {lanes}",
+            expected=f"search.tempering.levels = {levels}",
+            hint="take fewer levels, a larger max_lanes, or shorter documents",
+        )
+    return lanes // levels * levels
 
 
 def policy_parts(config: SearchConfig, model: Model) -> list[str]:
@@ -25,29 +72,48 @@ def policy_parts(config: SearchConfig, model: Model) -> list[str]:
     if config.policy == "annealing":
         annealing = config.annealing
         first, last = model.temperature(annealing.start), model.temperature(annealing.end)
-        levels = ("delta",) if annealing.schedule == "aarts-laarhoven" else ("levels",)
-        parts = [f"annealing.{name}:{getattr(annealing, name):g}" for name in (*levels, "climb")]
-        return [f"annealing.schedule:{annealing.schedule}", f"temperature:{first:.4g}..{last:.4g}nat", *parts]
+        shown = ("delta",) if annealing.schedule == "aarts-laarhoven" else ("levels",)
+        parts = [f"annealing.schedule:{annealing.schedule}", f"temperature:{first:.4g}..{last:.4g}nat"]
+        return parts + [f"annealing.{name}:{getattr(annealing, name):g}" for name in (*shown, "climb")]
+    if config.policy == "metropolis":
+        temperature = model.temperature(config.metropolis.temperature)
+        return [f"temperature:{temperature:.4g}nat", f"metropolis.climb:{config.metropolis.climb:g}"]
+    if config.policy == "tempering":
+        tempering = config.tempering
+        cold, hot = model.temperature(tempering.cold), model.temperature(tempering.hot)
+        parts = [f"temperature:{cold:.4g}..{hot:.4g}nat"]
+        return parts + [
+            f"tempering.{name}:{getattr(tempering, name):g}" for name in ("levels", "swap_every", "burn_in", "climb")
+        ]
     return []
+
+
+def _levels(relative: list[float], model: Model) -> Temperature:
+    return temperature_levels([model.temperature(value) for value in relative])
+
+
+def metropolis_temperatures(config: MetropolisConfig) -> list[float]:
+    """A temperature for each hundredth of the steps: the same for all, zeros for the climb at the end."""
+    climb = math.ceil(100 * config.climb)
+    return [config.temperature] * (100 - climb) + [0.0] * climb
 
 
 def annealing_temperatures(config: AnnealingConfig) -> list[float]:
     """The schedule: a temperature for each level, zeros for the climb at its end."""
     cooling = _cooling(config)
     climb = math.ceil(len(cooling) * config.climb / (1 - config.climb))
-    return [float(value) for value in cooling] + [0.0] * climb
+    return cooling + [0.0] * climb
 
 
-def _cooling(config: AnnealingConfig) -> list[Decimal]:
-    """Temperatures from start to end. In decimals: the logarithm of a library may differ in its last bit."""
+def _cooling(config: AnnealingConfig) -> list[float]:
+    """Temperatures from start to end, from decimals: the same on every machine."""
     first, last = Decimal(config.start), Decimal(config.end)
     if first == 0:
-        return [first] * config.levels
+        return [0.0] * config.levels
     if config.schedule == "aarts-laarhoven":
         step = (1 + Decimal(config.delta)).ln() / 3
-        return [max(1 / (1 / first + step * level), last) for level in range(config.cooling_levels())]
+        return [float(max(1 / (1 / first + step * level), last)) for level in range(config.cooling_levels())]
+    if config.schedule == "geometric":
+        return geometric(config.start, config.end, config.levels)
     shares = [Decimal(level) / max(config.levels - 1, 1) for level in range(config.levels)]
-    if config.schedule == "linear":
-        return [first + (last - first) * share for share in shares]
-    fall = (last / first).ln()
-    return [first * (fall * share).exp() for share in shares]
+    return [float(first + (last - first) * share) for share in shares]

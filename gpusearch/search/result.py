@@ -52,6 +52,8 @@ class SearchResult:
     documents: list[DocumentResult] = field(default_factory=list)
     tally: NDArray[np.int64] = field(default_factory=lambda: np.zeros((OPERATIONS, STAGES), np.int64))
     """How far the proposals of each operation came."""
+    swaps: list[NDArray[np.int64]] = field(default_factory=list)
+    """Of each batch where chains tempered, ``[2, levels - 1]``: exchanges offered and accepted after the burn-in."""
     complete: bool = True
     """False where an interrupt or the time limit ended the search early."""
     interrupted: bool = False

@@ -13,7 +13,6 @@ from gpusearch.config import Config
 from gpusearch.errors import InputError
 from gpusearch.features.load import crosses_sentences, with_document, with_features
 from gpusearch.kernels.records import ACCEPTED, Search
-from gpusearch.kernels.sweep import sweep
 from gpusearch.memory import free_bytes
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
@@ -26,13 +25,14 @@ from gpusearch.search.chains import Finals, Start, finals_bytes, run_chains
 from gpusearch.search.choose import Derivation, choose, every_chain, n_best
 from gpusearch.search.compiling import BesideCompilation, kernel_name
 from gpusearch.search.device import batch_lanes, make_driver
+from gpusearch.search.driver import Driver
 from gpusearch.search.feature_check import check_features
 from gpusearch.search.final_sweep import sweep_to_the_end
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
 from gpusearch.search.judged import make_judges, served
 from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
-from gpusearch.search.policies import with_policy
+from gpusearch.search.policies import ladder_lanes, with_ladders, with_policy
 from gpusearch.search.reach import check_reach
 from gpusearch.search.recombine import can_recombine, recombine
 from gpusearch.search.restarts import RestartingDriver
@@ -40,6 +40,7 @@ from gpusearch.search.result import DocumentResult, SearchResult, Status, Watch
 from gpusearch.search.rounds import run_rounds
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
+from gpusearch.search.tempering import TemperingDriver
 from gpusearch.search.translation import Translation, describe_document
 from gpusearch.timing import Timer
 
@@ -244,6 +245,8 @@ def _run(
     limits = make_limits(batch, settings, trace=trace)
     _check_memory(batch, settings.chains, len(limits.looks))
     lanes = batch_lanes(batch, settings, values)
+    if settings.method == "search" and settings.policy == "tempering":
+        lanes = ladder_lanes(lanes, settings)
     began = time.monotonic()
 
     def tick(finals: Finals, finished: int) -> None:
@@ -260,15 +263,15 @@ def _run(
     search = search_settings(config, model, batch)
     if settings.method == "gibbs":
         search = annealed_settings(search, config, model, batch)
-    elif settings.policy == "sweep":
-        search = search._replace(sweep=sweep())
     else:
-        search = with_policy(search, settings, model)
+        search = with_policy(search, settings, model, batch.problem)
     judges = make_judges(batch, lanes)
     check_features(batch, search)
-    driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models, judges)
+    driver: Driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models, judges)
     if settings.method == "gibbs":
         driver = BestDriver(driver, batch.problem, search, limits)
+    elif settings.policy == "tempering":
+        driver = with_ladders(driver, settings, model, batch.problem, limits.steps)
     elif settings.restarts:
         driver = RestartingDriver(driver, batch.problem, search, limits, settings.restarts, settings.perturbation)
     try:
@@ -293,6 +296,8 @@ def _run(
     result.complete &= finals.complete
     result.interrupted |= finals.interrupted
     result.device = driver.name
+    if isinstance(driver, TemperingDriver):
+        result.swaps.append(driver.swaps)
     return finals
 
 

@@ -48,13 +48,18 @@ class Report:
     chains: int
     units: list[UnitReport] = field(default_factory=list)
     acceptance: dict[str, dict[str, float]] = field(default_factory=dict)
-    """For each operator the share of its blocks that are empty, and of the others the share that changes the state."""
+    """For each operator the share of its draws that are empty, and of the others the share that changes the state."""
+    swaps: list[float] = field(default_factory=list)
+    """Where chains exchange temperatures: for each pair of neighbours the share that is accepted."""
 
     def lines(self) -> list[str]:
         """The report as text."""
         lines = []
         for name, values in self.acceptance.items():
             lines.append(f"{name:12} {100 * values['moved']:5.1f} % moved  {100 * values['empty']:5.1f} % empty")
+        if self.swaps:
+            rates = " ".join(f"{100 * rate:.0f}" for rate in self.swaps)
+            lines.append(f"exchanges of temperatures accepted, from cold to hot: {rates} %")
         if self.units:
             for name in ("split_r_hat", "nested_r_hat", "ess", "agreement"):
                 found = np.array([getattr(unit, name) for unit in self.units])
@@ -93,18 +98,23 @@ def report(samples: Samples, superchain: NDArray[np.int64]) -> Report:
         superchain: [C] the superchain of each chain, which share a first translation.
     """
     units, rounds = [], 0
-    tally = np.zeros((len(OPERATORS), 3), np.int64)
+    tally = np.zeros((len(samples.operators), 3), np.int64)
+    swaps = np.zeros((2, max(samples.levels - 1, 0)), np.int64)
     for unit in samples:
         rounds = max(rounds, len(unit))
         tally += unit.rounds[-1]["tally"]
+        if samples.levels > 1:
+            swaps += unit.rounds[-1]["swaps"]
         units.append(_unit_report(unit, superchain))
     acceptance = {}
-    for name, (empty, stayed, moved) in zip(OPERATORS, tally.tolist(), strict=True):
+    for name, (empty, stayed, moved) in zip(samples.operators, tally.tolist(), strict=True):
+        if len(samples.operators) > len(OPERATORS) and empty + stayed + moved == 0:
+            continue  # an operation with no share
         acceptance[name] = {
             "empty": empty / max(1, empty + stayed + moved),
             "moved": moved / max(1, stayed + moved),
         }
-    return Report(rounds, samples.chains, units, acceptance)
+    return Report(rounds, samples.chains, units, acceptance, (swaps[1] / np.maximum(swaps[0], 1)).tolist())
 
 
 def _unit_report(unit: UnitSamples, superchain: NDArray[np.int64]) -> UnitReport:

@@ -29,19 +29,30 @@ OUTCOMES = ("empty", "stayed", "moved")
 Join = Callable[[Sequence[str]], str]
 
 
-def round_type(chains: int, slots: int, values: int) -> np.dtype[Any]:
-    """A round of a unit: what all its chains are after the same number of iterations."""
-    return np.dtype(
-        [
-            ("checksum", "<u4"),
-            ("size", "<u4"),
-            ("iteration", "<i8"),
-            ("tally", "<i8", (len(OPERATORS), len(OUTCOMES))),
-            ("score", "<i8", (chains,)),
-            ("feature", "<i8", (chains, values)),
-            ("option", "<i4", (chains, slots)),
+def round_type(chains: int, slots: int, values: int, operators: int = len(OPERATORS), levels: int = 1) -> np.dtype[Any]:
+    """A round of a unit: what all its chains are after the same number of iterations.
+
+    Args:
+        operators: rows of the tally.
+        levels: where it is not 1, each chain is the cold end of a ladder of so many, all of which are kept.
+    """
+    fields: list[tuple[Any, ...]] = [
+        ("checksum", "<u4"),
+        ("size", "<u4"),
+        ("iteration", "<i8"),
+        ("tally", "<i8", (operators, len(OUTCOMES))),
+        ("score", "<i8", (chains,)),
+        ("feature", "<i8", (chains, values)),
+        ("option", "<i4", (chains, slots)),
+    ]
+    if levels > 1:
+        fields += [
+            ("swaps", "<i8", (2, levels - 1)),
+            ("temperature", "<f8", (chains, levels)),
+            ("level", "<i4", (chains * levels,)),
+            ("replica", "<i4", (chains * levels, slots)),
         ]
-    )
+    return np.dtype(fields)
 
 
 def checksum(row: NDArray[Any]) -> int:
@@ -146,13 +157,27 @@ class Samples:
         """Names of the feature values."""
         return list(self.header["features"])
 
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Names of the rows of the tallies."""
+        return tuple(self.header.get("operators", OPERATORS))
+
+    @property
+    def levels(self) -> int:
+        """Chains that stand behind each chain of samples: those of its ladder, or itself."""
+        return int(self.header.get("levels", 1))
+
+    def round_type(self, slots: int) -> np.dtype[Any]:
+        """Type of the rounds of a unit with so many phrase slots."""
+        return round_type(self.chains, slots, len(self.features), len(self.operators), self.levels)
+
     def unit(self, number: int) -> UnitSamples | None:
         """The samples of a unit; None where it has none yet."""
         description, options, rounds = unit_paths(self.folder, number)
         if not rounds.exists():
             return None
         row = read_json(description)
-        kind = round_type(self.chains, int(row["slots"]), len(self.features))
+        kind = self.round_type(int(row["slots"]))
         return UnitSamples(
             int(row["document"]),
             int(row["first_segment"]),

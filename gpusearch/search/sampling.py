@@ -1,4 +1,4 @@
-"""`gpusearch sample`: the Gibbs sampler over documents, into a folder of samples (Arun et al. 2010, section 2).
+"""`gpusearch sample`: chains of a sampler over documents, into a folder of samples (Arun et al. 2010, section 2).
 
 Chains of some units run side by side, from one sample to the next; then a round of each unit is written. What a chain
 does next follows from its phrases and its step counter alone: a run that was broken off goes on from its last rounds.
@@ -30,7 +30,6 @@ from gpusearch.kernels.records import (
     SENTENCE_SLOT,
     UNIT_SENTENCES,
     UNIT_WORDS,
-    Search,
     State,
 )
 from gpusearch.memory import free_bytes
@@ -41,15 +40,13 @@ from gpusearch.model.units import document_identities
 from gpusearch.search.chains import reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
-from gpusearch.search.gibbs import iteration_steps, sampler
 from gpusearch.search.judged import served
 from gpusearch.search.result import Status
-from gpusearch.search.run import batches, search_settings
+from gpusearch.search.run import batches
 from gpusearch.search.sample_options import unit_options, write_options
+from gpusearch.search.samplers import make_sampler, operators_of
 from gpusearch.search.samples import (
     HEADER,
-    OPERATORS,
-    OUTCOMES,
     VERSION,
     RoundWriter,
     Samples,
@@ -59,10 +56,13 @@ from gpusearch.search.samples import (
 )
 from gpusearch.search.signature import model_hash
 from gpusearch.search.state import UNLIMITED, lane_bytes
+from gpusearch.search.tempering import TemperingDriver
 
 Sentence = Sequence[str]
 # Settings of `[search]` that shape samples.
 _SHAPING = ("chains", "seed", "distortion_limit", "distortion_check", "first_jump")
+# And those that shape them where proposals are drawn.
+_DRAWS = ("option_draw", "option_temperature", "option_uniform", "longest_visit")
 
 
 @dataclass(frozen=True)
@@ -73,12 +73,6 @@ class Need:
     """Of the chains that run side by side."""
     disk: int
     """Of all samples."""
-
-
-def sampler_settings(config: Config, model: Model, batch: Batch) -> Search:
-    """The `[sample]` group as kernels read it."""
-    gibbs = sampler(config.sample, batch.options.longest, [config.sample.scale])
-    return search_settings(config, model, batch)._replace(gibbs=gibbs)
 
 
 def sample_documents(
@@ -143,7 +137,7 @@ def _header(
     """What `samples.json` holds: all that shaped the samples."""
     filled = [[bool(sentence) for sentence in document] for document in documents]
     whole = config.sample.unit == "document"
-    return {
+    header: dict[str, Any] = {
         "version": VERSION,
         "gpusearch": gpusearch.__version__,
         "model": model_hash(model),
@@ -155,6 +149,14 @@ def _header(
         "search": {name: getattr(config.search, name) for name in _SHAPING},
         "documents": [{"id": name, "segments": list(texts)} for name, texts in zip(ids, sources, strict=True)],
     }
+    if config.sample.method != "gibbs":
+        header["operators"] = list(operators_of(config.sample.method))
+        draws = ("operations", *(("tempering",) if config.sample.method == "tempering" else ()))
+        header["search"] |= {name: getattr(config.search, name) for name in _DRAWS}
+        header["search"] |= {name: getattr(config.search, name).model_dump() for name in draws}
+    if config.sample.method == "tempering":
+        header["levels"] = config.search.tempering.levels
+    return header
 
 
 def _open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
@@ -203,9 +205,8 @@ class _Batch:
         self.first_document, self.first_unit, self.status = first_document, first_unit, status
         self.values, self.chains = len(model.features.names), config.search.chains
         self.models = model.language_models
-        self.search = sampler_settings(config, model, batch)
-        assert self.search.gibbs
-        self.steps = iteration_steps(batch.problem, self.search.gibbs)
+        self.sampler = make_sampler(config, model, batch)
+        self.steps = self.sampler.steps
         self.superchain = superchain(config.sample, self.chains)
         self.announce = announce
 
@@ -214,11 +215,13 @@ class _Batch:
         units = len(self.batch.problem.unit)
         if not units:
             return
-        lanes = batch_lanes(self.batch, self.config.search, self.values)
-        side_by_side = max(1, lanes // self.chains)
-        lanes = min(side_by_side, units) * self.chains
+        of_unit = self.chains * self.sampler.levels
+        wanted = self.config.search.model_copy(update={"chains": of_unit})
+        side_by_side = max(1, batch_lanes(self.batch, wanted, self.values) // of_unit)
+        lanes = min(side_by_side, units) * of_unit
         self._check_room(lanes)
-        driver = make_driver(self.batch.problem, self.search, lanes, self.values, self.config.search, self.models)
+        driver = make_driver(self.batch.problem, self.sampler.search, lanes, self.values, wanted, self.models)
+        driver = self.sampler.driver(driver, self.batch)
         try:
             for first in range(0, units, side_by_side):
                 self._run_units(driver, range(first, min(first + side_by_side, units)))
@@ -227,7 +230,7 @@ class _Batch:
 
     def _check_room(self, lanes: int) -> None:
         slots = self.batch.problem.unit[:, UNIT_WORDS] + self.batch.problem.unit[:, UNIT_SENTENCES]
-        size = sum(round_type(self.chains, int(count), self.values).itemsize for count in slots)
+        size = sum(self._round_type(int(count)).itemsize for count in slots)
         need = Need(lanes * lane_bytes(self.batch.problem, self.values), size * self.config.sample.rounds)
         if self.announce is not None:
             self.announce(need)
@@ -255,7 +258,8 @@ class _Batch:
             open_units = [unit for unit in units if writers[unit].count < rounds]
             if not open_units:
                 return
-            lanes = {unit: np.arange(k * self.chains, (k + 1) * self.chains) for k, unit in enumerate(units)}
+            of_unit = self.chains * self.sampler.levels
+            lanes = {unit: np.arange(k * of_unit, (k + 1) * of_unit) for k, unit in enumerate(units)}
             for unit in open_units:
                 self._prepare(driver, unit, lanes[unit], writers[unit])
             while open_units:
@@ -263,7 +267,7 @@ class _Batch:
                 now = [unit for unit in open_units if writers[unit].count == done]
                 self._advance(driver, now, lanes, done + 1)
                 for unit in now:
-                    writers[unit].append(self._round(driver.state, unit, lanes[unit], done + 1))
+                    writers[unit].append(self._round(driver, unit, lanes[unit], done + 1))
                 open_units = [unit for unit in open_units if writers[unit].count < rounds]
         finally:
             for writer in writers.values():
@@ -288,7 +292,11 @@ class _Batch:
                     "words": table.vocabulary,
                 },
             )
-        return RoundWriter(rounds, round_type(self.chains, slots, self.values))
+        return RoundWriter(rounds, self._round_type(slots))
+
+    def _round_type(self, slots: int) -> np.dtype[Any]:
+        operators = operators_of(self.config.sample.method)
+        return round_type(self.chains, slots, self.values, len(operators), self.sampler.levels)
 
     def _slots(self, unit: int) -> int:
         row = self.batch.problem.unit[unit]
@@ -300,24 +308,28 @@ class _Batch:
 
     def _prepare(self, driver: Driver, unit: int, lanes: NDArray[np.int64], writer: RoundWriter) -> None:
         """Put the chains of a unit where they begin, or where they were after their last round."""
-        state, chains = driver.state, np.arange(self.chains)
+        state, chains, levels = driver.state, np.arange(len(lanes)), self.sampler.levels
         state.limit[lanes] = UNLIMITED
         if writer.last is None:
-            reset_lanes(state, lanes, unit, self.superchain)
+            first = self.superchain[chains // levels] * levels + chains % levels
+            reset_lanes(state, lanes, unit, first)
             driver.start(lanes)
             state.chain[lanes] = chains
             return
         reset_lanes(state, lanes, unit, chains)
-        options = writer.last["option"]
+        options = writer.last["option" if levels == 1 else "replica"]
         slots = options.shape[1]
         state.option[lanes, :slots] = np.where(options >= 0, options + self._first_option(unit), -1)
         for local, sentence in enumerate(self.batch.units.sentences(unit)):
-            first = int(self.batch.problem.sentence[sentence, SENTENCE_SLOT])
+            first_slot = int(self.batch.problem.sentence[sentence, SENTENCE_SLOT])
             words = int(self.batch.units.words[sentence])
-            state.length[lanes, local] = (options[:, first : first + words + 1] >= 0).sum(axis=1)
+            state.length[lanes, local] = (options[:, first_slot : first_slot + words + 1] >= 0).sum(axis=1)
         driver.refresh(lanes)
         state.step[lanes] = int(writer.last["iteration"]) * self.steps[unit]
-        state.tally[lanes[0], : len(OPERATORS), _STAGES] = writer.last["tally"].T
+        tally = writer.last["tally"]
+        state.tally[lanes[0], : len(tally), [EMPTY, BELOW_SCORE, ACCEPTED]] = tally.T
+        if isinstance(driver, TemperingDriver):
+            driver.go_on(lanes, writer.last["level"], writer.last["temperature"], writer.last["swaps"])
 
     def _advance(self, driver: Driver, units: list[int], lanes: dict[int, NDArray[np.int64]], count: int) -> None:
         """Run the chains of some units to their round number `count`, from 1."""
@@ -337,23 +349,36 @@ class _Batch:
     def _iteration(self, count: int) -> int:
         return self.config.sample.burn_in + count * self.config.sample.thin
 
-    def _round(self, state: State, unit: int, lanes: NDArray[np.int64], count: int) -> dict[str, Any]:
+    def _round(self, driver: Driver, unit: int, lanes: NDArray[np.int64], count: int) -> dict[str, Any]:
         """What a unit's chains are now."""
+        state = driver.state
+        samples, row = lanes, {}
+        if isinstance(driver, TemperingDriver):
+            samples = lanes[driver.level[lanes] == 0]
+            row = {
+                "swaps": driver.exchanges(lanes),
+                "temperature": driver.temperature[lanes[:: self.sampler.levels]],
+                "level": driver.level[lanes],
+                "replica": self._options(state, unit, lanes),
+            }
+        tally = state.tally[lanes].sum(axis=0)[: len(operators_of(self.config.sample.method))]
+        return {
+            "iteration": self._iteration(count),
+            "tally": np.stack(
+                (tally[:, EMPTY], tally[:, EMPTY + 1 : ACCEPTED].sum(axis=1), tally[:, ACCEPTED]), axis=1
+            ),
+            "score": state.score[samples],
+            "feature": state.feature[samples],
+            "option": self._options(state, unit, samples),
+            **row,
+        }
+
+    def _options(self, state: State, unit: int, lanes: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Phrases of lanes as rows of the unit's options."""
         options = state.option[lanes, : self._slots(unit)].copy()
         for local, sentence in enumerate(self.batch.units.sentences(unit)):
             first = int(self.batch.problem.sentence[sentence, SENTENCE_SLOT])
             words = int(self.batch.units.words[sentence])
             behind = np.arange(words + 1) >= state.length[lanes, local, None]
             options[:, first : first + words + 1][behind] = -1
-        return {
-            "iteration": self._iteration(count),
-            "tally": state.tally[lanes].sum(axis=0)[: len(OPERATORS), _STAGES],
-            "score": state.score[lanes],
-            "feature": state.feature[lanes],
-            "option": np.where(options >= 0, options - self._first_option(unit), -1),
-        }
-
-
-# Stages of the tallies, in the order of `samples.OUTCOMES`.
-_STAGES = [EMPTY, BELOW_SCORE, ACCEPTED]
-assert len(_STAGES) == len(OUTCOMES)
+        return np.where(options >= 0, options - self._first_option(unit), -1)

@@ -18,7 +18,7 @@ from gpusearch.search.result import SearchResult
 # The device, the number of threads and of lanes held at once never change the result of features that are built in.
 _SHAPELESS = {"preset", "steps_per_word", "device", "threads", "max_lanes", "speculation", "initial_file"}
 # Groups, which have parts of their own.
-_GROUPS = {"operations", "beam", "lattice", "annealing"}
+_GROUPS = {"operations", "beam", "lattice", "annealing", "metropolis", "tempering"}
 # What the beam by itself does not read.
 _CHAINS = {
     "policy",

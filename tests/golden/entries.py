@@ -24,6 +24,9 @@ CASES = {
                   gibbs="random", scales=(2**-8, 2**-6), pauses=(1, 31)),
     "annealing": Case(106, orders=(4,), sentences=(9, 14, 3, 1, 20), chains=8, steps=3000,
                       temperatures=(256.0, 64.0, 16.0, 4.0, 0.0)),
+    "metropolis": Case(107, sentences=(9, 14, 3, 1, 20), chains=8, steps=3000, metropolis=True, temperatures=(100.0,)),
+    "tempering": Case(108, orders=(3, 2), weights=(1 << 19, -(1 << 17)), sentences=(7, 1, 0, 12), units="sentence",
+                      chains=8, steps=2000, metropolis=True, ladders=True, temperatures=(4.0, 16.0, 64.0, 256.0)),
 }  # fmt: skip
 
 

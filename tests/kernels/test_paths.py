@@ -59,12 +59,9 @@ CASES |= {
     "sweep, certified": Case(32, sweep=True, sentences=(3, 1), reordering=1, units="sentence", chains=1, steps=400),
 }
 CASES |= {
-    "annealing": Case(31, temperatures=(300.0, 100.0, 30.0, 10.0, 3.0, 0.0), chains=3, steps=70),
+    "annealing": Case(41, temperatures=(300.0, 100.0, 30.0, 10.0, 3.0, 0.0), chains=3, steps=70),
     "annealing, pauses and limits": Case(
-        32, temperatures=(200.0, 50.0, 200.0), units="sentence", max_rejected=9, pauses=(1, 22, 24), steps=66
-    ),
-    "annealing, two models": Case(
-        33, orders=(5, 2), weights=(1 << 19, -(1 << 18)), temperatures=(100.0, 1.0), steps=60
+        42, temperatures=(200.0, 50.0, 200.0), units="sentence", max_rejected=9, pauses=(1, 22, 24), steps=66
     ),
 }
 FEATURE_CASES = {
@@ -78,6 +75,19 @@ SAMPLED_FEATURES = {
     "features, Gibbs": Case(33, features=ALL, gibbs="random", sentences=(4, 0, 2), chains=1, steps=30),
 }
 CASES |= FEATURE_CASES | SAMPLED_FEATURES
+METROPOLIS_CASES = {
+    "metropolis": Case(43, metropolis=True, temperatures=(200.0,), chains=3, steps=70),
+    "metropolis, two models": Case(
+        44, metropolis=True, orders=(5, 2), weights=(1 << 19, -(1 << 18)), temperatures=(100.0, 0.0), pauses=(5,)
+    ),
+    "tempering": Case(
+        45, metropolis=True, ladders=True, temperatures=(10.0, 50.0, 250.0), chains=6, units="sentence", steps=90
+    ),
+    "tempering, pauses": Case(
+        46, metropolis=True, ladders=True, temperatures=(20.0, 250.0), sentences=(5, 3), pauses=(7, 20, 66), steps=80
+    ),
+}
+CASES |= METROPOLIS_CASES
 WIDTHS = (1, 5, 32, 128)
 # Wide blocks are slow in the simulator.
 NARROW = 32
@@ -138,6 +148,18 @@ def test_annealing_on_many_problems(repetitions: Repetitions) -> None:
     for seed in range(repetitions(200)):
         hot = (1e9, 200.0, 20.0)[seed % 3]
         case = replace(Case.random(seed), reordering=0, temperatures=(hot, hot / 10, 0.0)[: 1 + seed % 4])
+        expected = reference(case)
+        assert final_hashes(case, cpu(1)) == expected, case
+        assert final_hashes(case, cpu(1), alone=True) == expected, case
+
+
+def test_metropolis_on_many_problems(repetitions: Repetitions) -> None:
+    """As for annealing; every other problem with chains that exchange temperatures."""
+    for seed in range(repetitions(200)):
+        hot = (200.0, 20.0)[seed % 2]
+        case = replace(Case.random(seed), reordering=0, temperatures=(hot / 10, hot), metropolis=True)
+        if seed % 4 > 1:
+            case = replace(case, ladders=True, enough=UNLIMITED, max_rejected=UNLIMITED, chains=4)
         expected = reference(case)
         assert final_hashes(case, cpu(1)) == expected, case
         assert final_hashes(case, cpu(1), alone=True) == expected, case

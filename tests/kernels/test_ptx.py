@@ -38,6 +38,10 @@ def test_features_compile_to_ptx(variant: dict[str, Any]) -> None:
         is_one_entry_of_integers(text)
 
 
+def test_metropolis_compiles_to_ptx() -> None:
+    is_one_entry_of_integers(registers.compile_to_ptx(metropolis=True)[kernels.run_lanes.__name__])
+
+
 def test_sweeps_compile_to_ptx() -> None:
     """They spill a little: a group takes far longer than that."""
     is_one_entry_of_integers(registers.compile_to_ptx(sweep=True, reordering=1)[kernels.run_lanes.__name__])

@@ -18,8 +18,9 @@ from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.sample_options import merged
+from gpusearch.search.samplers import make_sampler
 from gpusearch.search.samples import HEADER, Samples, read_samples, unit_paths
-from gpusearch.search.sampling import sample_documents, sampler_settings, superchain
+from gpusearch.search.sampling import sample_documents, superchain
 from tests.tiny import TINY, copy_tiny
 
 DOCUMENTS = [["la maison bleue", "", "une maison"], [""], ["le chat"]]
@@ -32,6 +33,10 @@ QUICK = (
     "sample.superchains=2",
     "sample.scale=0.5",
 )
+
+
+# Some exchanges within the twelve iterations.
+TEMPERING = ("search.tempering.levels=3", "search.tempering.swap_every=4")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +63,7 @@ def test_samples_are_what_they_say(model: Model, tmp_path: Path, unit: str) -> N
     samples = sample(model, config, tmp_path / "s")
     batch = build_problem(model, TOKENS, ["a", None, "b"], config.search, units=unit)
     problem = batch.problem._replace(language=exact(batch.problem.language))
-    search = sampler_settings(config, model, batch)
+    search = make_sampler(config, model, batch).search
     assert samples.units == len(batch.problem.unit) == (3 if unit == "sentence" else 2)
     assert [row["id"] for row in samples.documents] == ["a", None, "b"]
     for number, unit_samples in enumerate(samples):
@@ -88,10 +93,13 @@ def test_samples_are_what_they_say(model: Model, tmp_path: Path, unit: str) -> N
             assert [len(batch.options.sentences[sentence])] == [len(unit_samples.sources[s])]
 
 
-@pytest.mark.parametrize("unit", ["sentence", "document"])
-def test_going_on_comes_to_the_same_bytes(model: Model, tmp_path: Path, unit: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "unit"),
+    [("gibbs", "sentence"), ("gibbs", "document"), ("metropolis", "sentence"), ("tempering", "document")],
+)
+def test_going_on_comes_to_the_same_bytes(model: Model, tmp_path: Path, method: str, unit: str) -> None:
     """Wherever the files are cut: between rounds, within one, in one unit only, or before a unit has begun."""
-    config = settings(f'sample.unit="{unit}"')
+    config = settings(f"sample.method={method}", f"sample.unit={unit}", *TEMPERING)
     whole = tmp_path / "whole"
     sample(model, config, whole)
     expected = content(whole)
@@ -117,9 +125,11 @@ def test_going_on_comes_to_the_same_bytes(model: Model, tmp_path: Path, unit: st
     assert content(whole) == expected
 
 
-def test_samples_do_not_depend_on_lanes_and_threads(model: Model, tmp_path: Path) -> None:
-    sample(model, settings("search.threads=1"), tmp_path / "a")
-    sample(model, settings("search.threads=2", "search.max_lanes=4"), tmp_path / "b")
+@pytest.mark.parametrize("method", ["gibbs", "metropolis", "tempering"])
+def test_samples_do_not_depend_on_lanes_and_threads(model: Model, tmp_path: Path, method: str) -> None:
+    of_method = (f"sample.method={method}", *TEMPERING)
+    sample(model, settings("search.threads=1", *of_method), tmp_path / "a")
+    sample(model, settings("search.threads=2", "search.max_lanes=4", *of_method), tmp_path / "b")
     assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
@@ -231,8 +241,33 @@ def test_no_sample_is_a_fault_of_the_settings() -> None:
     assert settings("sample.burn_in=0", "sample.thin=5").sample.rounds == 2
 
 
+def test_ladders_are_kept_whole(model: Model, tmp_path: Path) -> None:
+    """A round has all chains of each ladder; the samples are the cold ones; exchanges are reported."""
+    from gpusearch.search.sample_report import report
+
+    samples = sample(model, settings("sample.method=tempering", *TEMPERING), tmp_path / "s")
+    assert samples.chains == 4 and samples.operators[0] == "change"
+    for unit in samples:
+        for row in unit.rounds:
+            assert sorted(row["level"].tolist()) == [0] * 4 + [1] * 4 + [2] * 4
+            assert (row["level"].reshape(4, 3).sum(axis=1) == 3).all()
+            assert row["replica"][row["level"] == 0].tolist() == row["option"].tolist()
+            assert (np.diff(row["temperature"], axis=1) > 0).all() and (row["temperature"][:, 0] == 2.0).all()
+        offered, accepted = unit.rounds[-1]["swaps"]
+        assert (offered > 0).all() and (accepted <= offered).all()
+    found = report(samples, np.arange(4))
+    assert len(found.swaps) == 2 and "exchanges of temperatures" in "\n".join(found.lines())
+    assert set(found.acceptance) == {"change", "swap", "resegment"}
+
+
+def test_samplers_without_inverses_are_refused() -> None:
+    with pytest.raises(InputError, match="give linearise the share 0"):
+        settings("sample.method=metropolis", "search.operations.linearise=1")
+
+
 @pytest.mark.stat
-def test_translations_come_as_often_as_their_derivations_weigh(model: Model, tmp_path: Path) -> None:
+@pytest.mark.parametrize("method", ["gibbs", "metropolis", "tempering"])
+def test_translations_come_as_often_as_their_derivations_weigh(model: Model, tmp_path: Path, method: str) -> None:
     """Of a sentence of two words, after burn-in, all chains together: the sums of the enumerated derivations."""
     from tests.enumeration import derivations
 
@@ -243,10 +278,12 @@ def test_translations_come_as_often_as_their_derivations_weigh(model: Model, tmp
         "sample.burn_in=30",
         "sample.thin=1",
         "sample.scale=0.05",
+        f"sample.method={method}",
+        *TEMPERING,
     )
     samples = sample(model, config, tmp_path / "s")
     batch = build_problem(model, TOKENS, ["a", None, "b"], config.search)
-    search = sampler_settings(config, model, batch)
+    search = make_sampler(config, model, batch).search
     unit = samples.unit(2)
     assert unit is not None
     weight: dict[str, float] = {}

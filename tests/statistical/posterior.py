@@ -26,6 +26,7 @@ from gpusearch.kernels.records import (
     Gibbs,
     Problem,
     Search,
+    State,
 )
 from gpusearch.kernels.target import cpu_driver
 from gpusearch.model.model import Model
@@ -118,6 +119,21 @@ def list_candidates(problem, search, state, scratch, lane, step, change, rows):
     return operator, candidates
 
 
+def states_of_lanes(scene: Scene, unit: int) -> State:
+    """A lane for each derivation of a unit of one sentence."""
+    states = scene.states[unit]
+    lanes = np.arange(len(states))
+    values = len(scene.batch.options.model.features.names)
+    state = make_state(scene.problem, np.full(len(states), unit), lanes, values)
+    for lane, options in enumerate(states):
+        state.option[lane, : len(options)] = options
+        state.length[lane, 0] = len(options)
+    driver = CpuDriver(scene.problem, scene.search, state, 1)
+    driver.refresh(lanes)
+    driver.close()
+    return state
+
+
 def transition_matrices(scene: Scene, unit: int, gibbs: Gibbs, scale: float) -> Iterator[tuple[int, csr_array]]:
     """(operator, transition matrix) of every block of the sequential scan of a unit of one sentence.
 
@@ -125,15 +141,7 @@ def transition_matrices(scene: Scene, unit: int, gibbs: Gibbs, scale: float) -> 
     """
     problem, search, states = scene.problem, scene.with_gibbs(gibbs), scene.states[unit]
     number = {options: index for index, options in enumerate(states)}
-    values = len(scene.batch.options.model.features.names)
-    lanes = np.arange(len(states))
-    state = make_state(problem, np.full(len(states), unit), lanes, values)
-    for lane, options in enumerate(states):
-        state.option[lane, : len(options)] = options
-        state.length[lane, 0] = len(options)
-    driver = CpuDriver(problem, search, state, 1)
-    driver.refresh(lanes)
-    driver.close()
+    state = states_of_lanes(scene, unit)
     scratch = make_scratch(problem)
     change, rows = np.zeros(4096, np.int64), np.zeros((4096, state.option.shape[1]), np.int32)
     sweeps = max(1, int(gibbs.number[GIBBS_WINDOW]) - 1)
@@ -172,12 +180,18 @@ def last_states(scene: Scene, gibbs: Gibbs, chains: int, iterations: int) -> lis
         driver.run(np.arange(chains), lambda: None)
         driver.close()
         first = int(row[UNIT_FIRST_SENTENCE])
-        for sentence in range(first, first + int(row[UNIT_SENTENCES])):
-            number = {options: index for index, options in enumerate(scene.states[sentence])}
-            slot, words = problem.sentence[sentence, [SENTENCE_SLOT, SENTENCE_WORDS]]
-            distinct, times = np.unique(state.option[:, slot : slot + words + 1], axis=0, return_counts=True)
-            found = np.zeros(len(number), np.int64)
-            for options, count in zip(distinct.tolist(), times, strict=True):
-                found[number[tuple(options[: options.index(-1)])]] += count
-            counts.append(found)
+        counts += [count_states(scene, state, first + local) for local in range(int(row[UNIT_SENTENCES]))]
     return counts
+
+
+def count_states(
+    scene: Scene, state: State, sentence: int, lanes: NDArray[np.bool_] | slice = slice(None)
+) -> NDArray[np.int64]:
+    """How often each derivation of a sentence is in some lanes of a state."""
+    number = {options: index for index, options in enumerate(scene.states[sentence])}
+    slot, words = scene.problem.sentence[sentence, [SENTENCE_SLOT, SENTENCE_WORDS]]
+    distinct, times = np.unique(state.option[lanes, slot : slot + words + 1], axis=0, return_counts=True)
+    found = np.zeros(len(number), np.int64)
+    for options, count in zip(distinct.tolist(), times, strict=True):
+        found[number[tuple(options[: options.index(-1)])]] += count
+    return found
