@@ -205,11 +205,8 @@ class SearchConfig(Group):
         levels = self.tempering.levels
         if self.chains % levels:
             raise ValueError(f"chains ({self.chains}) must be a multiple of search.tempering.levels ({levels})")
-        ended = {
-            "max_rejected": self.max_rejected,
-            "target_score": self.target_score,
-            "restarts": self.restarts or None,
-        }
+        ended = {"max_rejected": self.max_rejected, "target_score": self.target_score}
+        ended["restarts"] = self.restarts or None
         for name, value in ended.items():
             if value is not None:
                 raise ValueError(f'chains of policy = "tempering" end together; {name} would end some of them')
