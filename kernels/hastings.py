@@ -18,7 +18,7 @@ one whose inverse is never drawn.
 - *linearise* has none: an order that it undoes is never restored.
 """
 
-from gpusearch.kernels.options import behind, first_of, span_row
+from gpusearch.kernels.options import behind, first_of, longest_of, span_row
 from gpusearch.kernels.philox import NOTED, RATIO
 from gpusearch.kernels.records import (
     CHANGE,
@@ -27,7 +27,6 @@ from gpusearch.kernels.records import (
     HASTINGS_RIGHT,
     INSERTION,
     LINEARISE,
-    LONGEST,
     MOVE,
     NEVER,
     RESEGMENT,
@@ -110,8 +109,8 @@ def block_drawn(hastings, block, phrases):
 @shared
 def cover_drawn(problem, search, sentence, option, start, stop):
     """ln of the probability of an option as the next one where the words start .. stop - 1 are covered."""
-    row = span_row(problem, search, sentence, start, 1)
-    lengths = problem.length[row + min(search.number[LONGEST], stop - start) - 1, 0]
+    row = span_row(problem, sentence, start, 1)
+    lengths = problem.length[row + min(longest_of(problem, sentence), stop - start) - 1, 0]
     return search.hastings.option[option, DRAWN] - search.hastings.count[lengths]
 
 

@@ -12,13 +12,13 @@ from gpusearch.kernels.options import (
     draw_option,
     draw_other_option,
     first_of,
+    longest_of,
     put,
     span_row,
 )
 from gpusearch.kernels.philox import NOTED, next_word, truncated_geometric, uniform
 from gpusearch.kernels.records import (
     LINEARISE_BLOCK,
-    LONGEST,
     MOVE_BLOCK,
     MOVE_DISTANCE,
     OPERATIONS,
@@ -348,8 +348,8 @@ def merge_exchanged(problem, search, state, scratch, lane, sentence, phrases, sl
         left = covered(problem, state, lane, sentence, slot + 1)
         start = first_of(left)
         words = behind(right) - start
-        if behind(left) == first_of(right) and words <= search.number[LONGEST]:
-            row = span_row(problem, search, sentence, start, words)
+        if behind(left) == first_of(right) and words <= longest_of(problem, sentence):
+            row = span_row(problem, sentence, start, words)
             if problem.span[row + 1] > problem.span[row]:
                 put(scratch, 0, draw_option(problem, scratch.random, row), start, start + words)
                 return slot, 2, 1

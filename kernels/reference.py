@@ -33,6 +33,7 @@ from gpusearch.kernels.records import (
     ORIENTATIONS,
     SENTENCE_SLOT,
     SWAPPED,
+    TEMPERATURE_BITS,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
     VALUE_BITS,
@@ -167,6 +168,11 @@ def is_allowed(problem: Problem, search: Search, phrases: Phrases, proposal: Pro
 def apply(phrases: Phrases, proposal: Proposal) -> list[int]:
     """The sentence's phrases as proposed."""
     return [*phrases[: proposal.first], *proposal.options, *phrases[proposal.first + proposal.replaced :]]
+
+
+def threshold(temperature: int, minus_log_u: int, log_ratio: int = 0) -> int:
+    """T (ln u + ln q(S -> S') - ln q(S' -> S)), rounded down, in 2^-40 nat; the temperature in 2^-28."""
+    return temperature * (log_ratio - minus_log_u) >> TEMPERATURE_BITS
 
 
 def lm_values(problem: Problem, model: int, words: Sequence[int]) -> list[int]:

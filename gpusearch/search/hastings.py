@@ -11,12 +11,12 @@ from gpusearch.kernels.records import (
     HASTINGS_EXCHANGED,
     HASTINGS_IN_ORDER,
     HASTINGS_RIGHT,
-    LONGEST,
     LONGEST_DRAW,
     NEVER,
     RESEGMENT_BLOCK,
     RESEGMENT_SWAP,
     RIGHT_MOVE,
+    SENTENCE_LONGEST,
     SENTENCE_WORDS,
     Hastings,
     Problem,
@@ -31,7 +31,7 @@ ONE = 1 << 32
 
 def make_hastings(problem: Problem, search: Search) -> Hastings:
     """The record that gives each threshold the ratio of its draw, for the options of a problem."""
-    return Hastings(_number(search), _option(problem), _block(search), _count(problem, search))
+    return Hastings(_number(search), _option(problem), _block(search), _count(problem))
 
 
 def _number(search: Search) -> Integers:
@@ -69,7 +69,7 @@ def _block(search: Search) -> Integers:
     return block
 
 
-def _count(problem: Problem, search: Search) -> Integers:
+def _count(problem: Problem) -> Integers:
     """ln k for every number of phrases, words or lengths that is drawn from."""
-    most = max(int(problem.sentence[:, SENTENCE_WORDS].max(initial=0)), int(search.number[LONGEST])) + 2
+    most = int(problem.sentence[:, [SENTENCE_WORDS, SENTENCE_LONGEST]].max(initial=0)) + 2
     return log_ratios(np.maximum(np.arange(most + 1), 1), 1)

@@ -5,15 +5,24 @@ from __future__ import annotations
 from itertools import pairwise
 from math import log
 
+import numpy as np
 import pytest
 
 import gpusearch
 from gpusearch.config import SearchConfig, load_config
 from gpusearch.config.policies import AnnealingConfig
 from gpusearch.errors import InputError
-from gpusearch.kernels.records import LIMIT_STEPS, TEMPERATURE_BITS
+from gpusearch.kernels import reference
+from gpusearch.kernels.fixed import minus_log_long
+from gpusearch.kernels.philox import ACCEPTANCE, MASK, RATIO, philox
+from gpusearch.kernels.policies import temperature_of, threshold_of_step
+from gpusearch.kernels.records import LIMIT_STEPS, TEMPERATURE_BITS, UNIT_KEY_HIGH, UNIT_KEY_LOW
+from gpusearch.kernels.target import exact
+from gpusearch.search.hastings import make_hastings
 from gpusearch.search.policies import annealing_temperatures
+from gpusearch.search.state import make_scratch, make_state
 from gpusearch.search.temperature import HOTTEST, temperature_levels
+from tests.paths import Case
 from tests.tiny import TINY
 
 DOCUMENTS = [["la maison bleue une maison", "", "une maison"], ["le chat la maison"]]
@@ -79,17 +88,30 @@ def test_annealing_finds_what_the_beam_finds(schedule: str) -> None:
 
 def test_the_temperature_follows_the_share_of_the_steps() -> None:
     """A unit of few words has as many levels as one of many: a chain of 10 steps passes through 5 levels of 2 each."""
-    from gpusearch.kernels.policies import temperature_of
-    from tests.paths import Case
-
     problem, search, values = Case(1, temperatures=(5.0, 4.0, 3.0, 2.0, 0.0)).problem()
-    from gpusearch.search.state import make_state
-
-    state = make_state(problem, [0], [0], values)  # type: ignore[arg-type]  # lists will do
+    state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
     for steps in (10, 3, 1):
         state.limit[0, LIMIT_STEPS] = steps
         found = [temperature_of(search.temperature, state, 0, step) >> TEMPERATURE_BITS for step in range(steps)]
         assert found == [[5, 4, 3, 2, 0][5 * step // steps] for step in range(steps)]
+
+
+def test_thresholds_equal_the_readable_twin() -> None:
+    """Of every step: its u, of its own counter; below 0 where nothing but the temperature counts."""
+    problem, search, values = Case(1, temperatures=(7.5,)).problem()
+    state = make_state(problem, np.zeros(1, int), np.full(1, 5), values)
+    state.limit[0, LIMIT_STEPS] = 1 << 40
+    scratch = make_scratch(problem)
+    records = [exact(record) for record in (problem, search, state, scratch)]
+    key = problem.unit[0, [UNIT_KEY_LOW, UNIT_KEY_HIGH]].tolist()
+    for step in (0, 1, 77, (1 << 32) + 3):
+        high, low, _, _ = philox(step & MASK, step >> 32, 5, ACCEPTANCE, *key)
+        expected = reference.threshold(15 << 27, minus_log_long(exact(search.logarithm), high, low))
+        assert threshold_of_step(records[1].temperature, *records, 0, step) == expected < 0
+    with_ratio = search._replace(hastings=make_hastings(problem, search))
+    scratch.random[RATIO] = 3 << 40
+    found = threshold_of_step(records[1].temperature, records[0], exact(with_ratio), *records[2:], 0, step)
+    assert found == reference.threshold(15 << 27, minus_log_long(exact(search.logarithm), high, low), 3 << 40)
 
 
 def test_the_best_settings_of_hill_climbing_are_as_they_were() -> None:
