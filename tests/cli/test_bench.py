@@ -76,10 +76,21 @@ def test_the_bound_never_changes_a_path(model: Path) -> None:
 
 def test_warmup_says_where_kernels_go(capsys: pytest.CaptureFixture[str]) -> None:
     """It ends with a line on standard error; standard output stays empty."""
-    assert main.run(["warmup"]) == 0
+    assert main.run(["warmup", "--only", "search", "--only", "beam"]) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
     assert "compiling kernels into" in captured.err and "done in" in captured.err
+
+
+def test_warmup_knows_what_there_is_to_compile(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.run(["warmup", "--only", "serach"]) == 2
+    assert "serach" in capsys.readouterr().err
+    assert {"search", "beam-reordering", "sweep", "gibbs"} <= set(warmup.NAMES)
+
+
+@pytest.mark.slow
+def test_all_kernels_are_compiled(tmp_path: Path) -> None:
+    warmup.warm_up(tmp_path, warmup.NAMES)
 
 
 def test_without_a_gpu_nothing_is_printed(
