@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -90,7 +91,7 @@ def random_trees(kind: type[Cohesion]) -> Feature:
         def tree_of(self, tokens: Sequence[str]) -> TokenTree:
             return random_tree(len(tokens), crc32(" ".join(tokens).encode()))
 
-    return RandomTrees("random")
+    return RandomTrees(Path("random"))
 
 
 def random_tree(tokens: int, seed: int) -> TokenTree:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +21,12 @@ import numpy as np
 from gpusearch.config import load_config
 from gpusearch.config.models import FeatureConfig
 from gpusearch.decoder import Decoder
-from gpusearch.features.load import with_features
 from gpusearch.io.corpus import Corpus
 from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.io.files import replaced
 from gpusearch.metrics.scoring import corpus_statistics, make_metric
 from gpusearch.metrics.significance import paired_bootstrap
-from gpusearch.model.model import make_model
+from gpusearch.model.weights import integer_weight
 
 CONSTRAINTS = {
     "Coh1": ("coh1",),
@@ -37,6 +36,7 @@ CONSTRAINTS = {
     "Coh5": ("coh1", "coh3", "coh5-verbs", "coh5-nouns"),
 }
 """Features of each; those of Coh5 share one weight here."""
+FEATURES = tuple(dict.fromkeys(one for several in CONSTRAINTS.values() for one in several))
 WEIGHTS = (0.02, 0.05, 0.1, 0.2, 0.5)
 
 
@@ -82,9 +82,12 @@ class Experiment:
     """Documents with references and trees, and a model that is loaded once."""
 
     def __init__(self, config: Path, overrides: Sequence[str], corpus: Corpus, trees: Path) -> None:
-        self.config = load_config(config, overrides)
+        loaded = load_config(config, overrides)
+        every = {one: FeatureConfig(use=one, weights=(0.0,), path=trees) for one in FEATURES}
+        self.config = loaded.model_copy(update={"features": every})
         self.decoder = Decoder(self.config)
-        self.corpus, self.trees = corpus, trees
+        self.model = self.decoder.model
+        self.corpus = corpus
         counts = [len(document.segments) for document in corpus.documents]
         self.units = corpus.documents if len(counts) > 1 else corpus.documents[0].segments
         documents = len(counts) > 1
@@ -93,22 +96,20 @@ class Experiment:
 
     def run(self, name: str, features: Sequence[str], weight: float) -> Row:
         """Translate all documents under some constraints of one weight; Coh1 is looked at in any case."""
-        weights = dict.fromkeys(features, weight)
-        used = {
-            one: FeatureConfig(use=one, weights=(value,), options={"trees": str(self.trees)})
-            for one, value in ({"coh1": 0.0} | weights).items()
-        }
-        config = self.config.model_copy(update={"features": used})
-        model = self.decoder.model
-        made = make_model(config, [table.pairs for table in model.tables], model.language_models)
-        self.decoder.config, self.decoder.model = config, with_features(made, config)
+        known = self.model.features
+        weights, integers = known.weights.copy(), known.integer_weights.copy()
+        for one in features:
+            weights[known.index(one)], integers[known.index(one)] = weight, integer_weight(one, weight)
+        used = tuple(named for named in self.model.document if named.name in ("coh1", *features))
+        weighted = replace(known, weights=weights, integer_weights=integers)
+        self.decoder.model = replace(self.model, features=weighted, document=used)
+        names = {"features": {named.name: self.config.features[named.name] for named in used}}
+        self.decoder.config = self.config.model_copy(update=names)
         decoded = self.decoder.decode(self.corpus)
-        place = made.features.index("coh1")
+        place = known.index("coh1")
         sums = [sentence.features[place] for found in decoded.result.documents for sentence in found.best.sentences]
-        interruptions = -float(
-            np.mean([value for value, held in zip(sums, self._held_segments(), strict=True) if held])
-        )
-        return Row(name, weight, decoded.texts, interruptions)
+        interruptions = np.abs(sums)[self._held_segments()].mean()
+        return Row(name, weight, decoded.texts, float(interruptions))
 
     def _held_segments(self) -> np.ndarray:
         if self.starts is None:

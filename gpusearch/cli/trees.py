@@ -19,14 +19,9 @@ def tree_settings(config: Path, overrides: Sequence[str], trees: Path | None, co
         InputError: trees are given, and no feature looks at them.
     """
     features = load_config(config, overrides).features
-    without = [name for name, one in features.items() if one.use in COHESION and "trees" not in one.options]
+    without = [name for name, one in features.items() if one.use in COHESION and one.path is None]
     use = "a feature of cohesion in [features] without trees of its own: " + ", ".join(COHESION)
     check_has_use("--trees", trees is not None, bool(without), use)
     if trees is None and corpus.format == "conllu" and corpus.path != "-":
         trees = Path(corpus.path)
-    if trees is None:
-        return []
-    # As a whole, since the short form `NAME = "coh1"` has no keys.
-    options = f"options={{trees={json.dumps(str(trees))}}}"
-    uses = {name: f"use={json.dumps(features[name].use)}, weights={list(features[name].weights)}" for name in without}
-    return [f"features.{name}={{{use}, {options}}}" for name, use in uses.items()]
+    return [] if trees is None else [f"features.{name}.path={json.dumps(str(trees))}" for name in without]

@@ -14,6 +14,7 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -42,7 +43,7 @@ from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE, UNIT_
 class Cohesion(Feature):
     """One of the numbers of a step, summed over the steps of a sentence, below 0."""
 
-    trees: str = ""
+    path: Path | None = None
     """A CoNLL-U file with a tree for each sentence that is translated, found by its text."""
     scope: ClassVar[Scope] = Scope.SENTENCE
     counts: ClassVar[tuple[str, ...]] = ()
@@ -50,8 +51,8 @@ class Cohesion(Feature):
     counted: ClassVar[int] = INTERRUPTIONS
 
     def __post_init__(self) -> None:
-        if not isinstance(self.trees, str) or not self.trees:
-            raise InputError("cohesion without trees of the source", expected="--trees FILE, or options.trees")
+        if self.path is None:
+            raise InputError("cohesion without trees of the source", expected="--trees FILE, or path")
 
     def of_step(self, step: Step) -> int:
         """What `exhaustive` and `counted` stand for, as it is printed."""
@@ -63,7 +64,7 @@ class Cohesion(Feature):
         Raises:
             InputError: the file has no tree of this text; shows the text and the one that is most like it.
         """
-        return _laid_over(self.trees, tuple(tokens))
+        return _laid_over(str(self.path), tuple(tokens))
 
     def record(self, room: Room) -> kernels.Cohesion:
         """See `gpusearch.features.protocol.Feature`."""
