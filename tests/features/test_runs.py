@@ -46,7 +46,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     save_space(
         SemanticSpace(tuple(words), ("a", "."), vector, np.array([-3.0, -2.5]), histogram, -8, -15, 5, False), path
     )
-    return (*FEATURES, f"features.topic.path={path}", f'features.whole.options.trees="{trees}"')
+    return (*FEATURES, f"features.topic.path={path}", f"features.whole.path={trees}")
 
 
 @pytest.fixture(scope="module")
