@@ -11,8 +11,7 @@ from collections.abc import Collection, Sequence
 
 from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate
-from gpusearch.io.corpus import Corpus, Segment, describe_segment
-from gpusearch.io.documents import line_numbers
+from gpusearch.io.corpus import Corpus, Segment, describe_segment, line_numbers
 
 logger = logging.getLogger(__name__)
 

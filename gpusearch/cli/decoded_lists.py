@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusearch.cli.decoded import describe_sentence
 from gpusearch.decoder import Decoded
-from gpusearch.io.documents import line_numbers
+from gpusearch.io.corpus import line_numbers
 from gpusearch.io.files import replaced
 from gpusearch.io.nbest import format_n_best
 from gpusearch.model.weights import Features

@@ -46,7 +46,6 @@ __all__ = [
     "Document",
     "Segment",
     "attach_references",
-    "line_numbers",
     "read_documents",
     "read_parallel",
     "write_document_ids",
@@ -150,19 +149,6 @@ def _put(data: bytes, destination: str | Path | IO[bytes]) -> None:
     else:
         with files.replaced(destination) as stream:
             stream.write(data)
-
-
-def line_numbers(corpus: Corpus) -> tuple[list[list[int]], int]:
-    """The line of each segment, from 0, and the number of lines, in a file that goes line by line with the input.
-
-    In plain text the border lines count; in other forms a line is a segment.
-    """
-    borders = corpus.template if corpus.format == "text" and corpus.template is not None else None
-    line, numbers = borders[0] if borders else 0, []
-    for place, document in enumerate(corpus.documents):
-        numbers.append(list(range(line, line + len(document.segments))))
-        line += len(document.segments) + (borders[place + 1] if borders else 0)
-    return numbers, line
 
 
 def write_document_ids(corpus: Corpus, destination: str | Path | IO[bytes]) -> None:
