@@ -314,7 +314,8 @@ def _recombine(
     best: Derivation = []
     for document in range(len(batch.units.first_sentence) - 1):
         best += choose(finals, batch, document, search.recombine).derivation
-    if search.recombine != "lattice" or not finals.complete:
+    # Chains that make no step are there to be looked at as they are.
+    if search.recombine != "lattice" or not finals.complete or not finals.step.any():
         return best
 
     def tick(done: int) -> None:
