@@ -22,6 +22,7 @@ from gpusearch.kernels.cohesion import (
 )
 from gpusearch.kernels.cohesive import COUNTED, EXHAUSTIVE, INTERRUPTIONS, LEFT_BEHIND, NOUNS, VERBS, Cohesion
 from gpusearch.kernels.fixed import minus_log_of_ratio
+from gpusearch.kernels.option_sum import Balance, OptionSum, Parity
 from gpusearch.kernels.q_value import AS_LOGARITHM, PAIR_TABLE, SHIFT, QValue
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
@@ -187,6 +188,28 @@ def sentence_length(feature: SentenceLength, problem: Problem, search: Search, s
         longer = sum(int(option[OPTION_WORDS]) - int(option[OPTION_LENGTH]) for option in place)
         total += int(feature.value[LONGER, longer] if longer >= 0 else feature.value[SHORTER, -longer])
     return total
+
+
+@document_value.version(OptionSum)
+def option_sum(feature: OptionSum, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
+    """Of each option by itself."""
+    return sum(int(feature.value[option]) for phrases in sentences for option in phrases)
+
+
+@document_value.version(Balance)
+def balance(feature: Balance, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
+    """Of each pair how much more often one of it occurs."""
+    every = [option for phrases in sentences for option in phrases]
+    pairs = range(feature.value.shape[0])
+    return -sum(abs(sum(int(feature.value[pair, option]) for option in every)) for pair in pairs) << VALUE_BITS
+
+
+@document_value.version(Parity)
+def parity(feature: Parity, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
+    """The rarer of even and odd numbers of words."""
+    words = [sum(int(problem.option_place[o, OPTION_WORDS]) for o in phrases) for phrases in sentences if phrases]
+    odd = sum(number % 2 for number in words)
+    return -min(odd, len(words) - odd) << VALUE_BITS
 
 
 @document_value.version(Cohesion)

@@ -141,7 +141,7 @@ class Case:
         single = only_unit(problem, unit)
         if not self.features:
             return single
-        return with_features(single, self.problem()[1], self.features, self.seed)[0]
+        return with_features(single, self.features, self.seed)[0]
 
     def ladder(self, units: int) -> Ladder:
         """Exchanges every 7 steps, temperatures that move in the first half, a climb at the end."""

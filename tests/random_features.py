@@ -21,6 +21,7 @@ from gpusearch.features.protocol import Feature
 from gpusearch.features.record import make_document
 from gpusearch.features.semantic import SemanticSpace
 from gpusearch.features.semantic_lm import SemanticLanguageModel
+from gpusearch.features.simple import Bracketing
 from gpusearch.features.trees import TokenTree
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
@@ -43,12 +44,16 @@ FORMS = (
     ("ovix", "sentence-length:identical=0.3", "q-value-words", "semantic-lm", "coh4"),
     ("ovix:form=docent", "sentence-length", "q-value-words:form=docent", "semantic-lm", "coh2"),
 )
+# Small ones, apart from those: what is checked of them is checked interpreted.
+SMALL = ("long-words:letters=2", "bracketing", "sentence-parity")
 # Large: scores of random problems are hundreds of nats apart, most values of features are not.
 WEIGHT = 1 << 30
 
 
 def feature(written: str) -> Feature:
     """The feature that is written so."""
+    if written == "bracketing":
+        return Bracketing((("w0", "w1"), ("w2", "w5")))
     if written == "semantic-lm":
         return SemanticLanguageModel(random_space())
     name, _, options = written.partition(":")
@@ -56,7 +61,7 @@ def feature(written: str) -> Feature:
     for option in filter(None, options.split(",")):
         key, _, value = option.partition("=")
         try:
-            given[key] = float(value)
+            given[key] = int(value) if value.isdecimal() else float(value)
         except ValueError:
             given[key] = value
     if name in COHESION:

@@ -17,6 +17,7 @@ from gpusearch.features.protocol import Feature
 from gpusearch.features.q_value import QValueOfPhrases, QValueOfWords
 from gpusearch.features.semantic_lm import semantic_language_model
 from gpusearch.features.sentence_length import SentenceLength
+from gpusearch.features.simple import Bracketing, LongWords, SentenceParity
 from gpusearch.features.type_token import Ovix, TypeTokenRatio
 
 COHESION: dict[str, type[Cohesion]] = {
@@ -30,19 +31,25 @@ COHESION: dict[str, type[Cohesion]] = {
 # How far each looks, and what a proposal makes it look at.
 _STEPS = "sentence", "the steps that change, and the phrases before them"
 COSTS = dict.fromkeys(COHESION, _STEPS) | {
+    "bracketing": ("document", "the phrases that change"),
+    "long-words": ("sentence", "the phrases that change"),
     "ovix": ("document", "the words that change"),
     "q-value-phrases": ("document", "the phrase pairs that change, and those that share a side with them"),
     "q-value-words": ("document", "the word pairs that change, and those that share a side with them"),
     "semantic-lm": ("document", "the words that change, and 30 words of the space behind them"),
     "sentence-length": ("sentence", "the number of words that change"),
+    "sentence-parity": ("document", "the number of words that change"),
     "type-token-ratio": ("document", "the words that change"),
 }
 BUILT_IN: dict[str, Callable[..., Feature]] = {
     **COHESION,
+    "bracketing": Bracketing,
+    "long-words": LongWords,
     "ovix": Ovix,
     "q-value-phrases": QValueOfPhrases,
     "q-value-words": QValueOfWords,
     "semantic-lm": semantic_language_model,
     "sentence-length": SentenceLength,
+    "sentence-parity": SentenceParity,
     "type-token-ratio": TypeTokenRatio,
 }

@@ -9,6 +9,7 @@ import pytest
 from gpusearch.errors import InputError
 from gpusearch.features.q_value import QValueOfPhrases, QValueOfWords
 from gpusearch.features.sentence_length import SentenceLength
+from gpusearch.features.simple import Bracketing, LongWords, SentenceParity
 from gpusearch.features.text import Phrase, Sentence
 from gpusearch.features.type_token import Ovix, TypeTokenRatio
 from tests.features.documents import document
@@ -70,6 +71,16 @@ def test_q_value_of_words() -> None:
     assert QValueOfWords().value(text) == pytest.approx((2 * 2 / 3 + 1 / 2 + 1 / 3) / 4)
     # "ne pas"/not, dort/sleep, ne/not.
     assert QValueOfWords(form="docent").value(text) == pytest.approx(math.log((1 / 3 + 1 / 2 + 1 / 3) / 3))
+
+
+def test_small_features() -> None:
+    """As Docent has them; its bytes where they are asked for."""
+    text = document("a b = été ( soleil ) (", "c = ( x »", "")
+    assert LongWords(letters=5).value(text) == -1
+    assert LongWords(letters=5, form="docent").value(text) == -2  # accents take two bytes
+    assert Bracketing().value(text) == -(2 + 1)
+    assert Bracketing(pairs=(("(", ")"),)).value(text) == -2
+    assert SentenceParity().value(document("a = x", "b = x y", "c = x y z", "", "d =")) == -2
 
 
 def test_sentence_length() -> None:

@@ -126,6 +126,13 @@ def test_paths_do_not_depend_on_the_rest_of_the_batch(repetitions: Repetitions) 
         assert [more[lane] for lane in range(len(more)) if lane % 5 < 2] == expected, case
 
 
+@pytest.mark.parametrize("name", FEATURE_CASES | SAMPLED_FEATURES)
+def test_features_of_a_unit_do_not_depend_on_others(name: str) -> None:
+    """Interpreted: each unit as a problem of its own."""
+    case = (FEATURE_CASES | SAMPLED_FEATURES)[name]
+    assert final_hashes(case, InterpretedDriver, alone=True) == reference(case)
+
+
 @pytest.mark.parametrize("name", GIBBS_CASES)
 def test_bounds_change_no_draw(name: str) -> None:
     """Every candidate weighed exactly comes to the same states as those that are given up by their bounds."""

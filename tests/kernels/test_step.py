@@ -30,7 +30,7 @@ from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch, make_state
 from tests.paths import Case
-from tests.random_features import FORMS
+from tests.random_features import FORMS, SMALL
 from tests.step_checker import FINE, LEAST, check_steps
 
 PROPOSALS = 1_000_000
@@ -98,7 +98,7 @@ def test_deltas_bounds_and_sums_of_random_problems(repetitions: Callable[[int], 
     assert (tally[1:, TOO_FAR] > 0).all(), tally
 
 
-@given(st.integers(0, 10**6), st.integers(0, 1), st.sampled_from(((), *FORMS)))
+@given(st.integers(0, 10**6), st.integers(0, 1), st.sampled_from(((), SMALL, *FORMS)))
 def test_interpreted_steps_equal_the_readable_twin(seed: int, walk: int, features: tuple[str, ...]) -> None:
     """Stage, change and first bound of a proposal, and the state behind it, against `reference`."""
     for step in steps_of(replace(Case.random(seed), features=features), 12, chain=walk):
