@@ -138,9 +138,9 @@ class Decoder:
             status=status,
         )
         with self.timer.measure("output"):
-            texts = [self._texts(prepared, d, found.best.sentences) for d, found in enumerate(result.documents)]
+            texts = [self.texts(prepared, d, found.best.sentences) for d, found in enumerate(result.documents)]
             n_best_texts = [
-                [self._texts(prepared, d, one.sentences) for one in found.n_best]
+                [self.texts(prepared, d, one.sentences) for one in found.n_best]
                 for d, found in enumerate(result.documents)
             ]
             sentence_n_best_texts = [
@@ -153,7 +153,7 @@ class Decoder:
         run = signature(config, self.model, result)
         return Decoded(corpus, texts, result, run, config.search.method, n_best_texts, sentence_n_best_texts)
 
-    def _texts(self, prepared: Prepared, document: int, sentences: Sequence[SentenceTranslation]) -> list[str]:
+    def texts(self, prepared: Prepared, document: int, sentences: Sequence[SentenceTranslation]) -> list[str]:
         """Raw text of a document's translation, a segment each."""
         return [self._text(prepared, (document, s), sentence.words) for s, sentence in enumerate(sentences)]
 

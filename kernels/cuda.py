@@ -14,6 +14,7 @@ from numba import cuda
 
 from gpusearch.kernels.commit import refresh
 from gpusearch.kernels.document import changed_of_thread
+from gpusearch.kernels.philox import VISIT_END
 from gpusearch.kernels.records import LIMIT_PAUSE, LIMIT_REJECTED, LIMIT_STEPS, RANDOM, Scratch
 from gpusearch.kernels.step import decides, propose, resting, settle, start_monotone
 from gpusearch.kernels.target import cuda_driver, interpreted, shared
@@ -21,7 +22,11 @@ from gpusearch.kernels.target import cuda_driver, interpreted, shared
 
 @shared
 def of_thread(scratch, row, random):
-    """One thread's part of the work space. Its random stream stands in local memory: nothing else can point there."""
+    """One thread's part of the work space. Its random stream stands in local memory: nothing else can point there.
+
+    That memory begins as whatever was there, maybe the stream of a chain of equal key, whose visit must not go on.
+    """
+    random[VISIT_END] = 0
     return Scratch(
         scratch.option[row],
         scratch.origin[row],

@@ -16,8 +16,10 @@ from gpusearch.kernels.records import Language, Problem, Reordering, Search
 
 def save_problem(path: Path, problem: Problem, search: Search, values: int) -> None:
     """Write a problem without language models on the host, its settings and K."""
-    if problem.host or search.docent:
-        raise ValueError("only problems with all language models on the device, without compat, can be carried")
+    if problem.host or problem.document or search.docent:
+        raise ValueError(
+            "only problems with all language models on the device, without features and compat, can be carried"
+        )
     arrays = {"values": np.array(values)}
     records = {"problem": problem, "search": search, "language": problem.language, "reordering": problem.reordering}
     for name, record in records.items():

@@ -5,7 +5,7 @@ Needs no more than numpy, torch and numba, like ``random_problem.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,7 +41,6 @@ from gpusearch.search.hastings import make_hastings
 from gpusearch.search.state import UNLIMITED, lane_hash, make_scratch, make_state
 from gpusearch.search.temperature import temperature_levels
 from gpusearch.search.tempering import Ladder, TemperingDriver
-from tests.random_features import with_features
 from tests.random_language import random_language
 from tests.random_problem import PlainSettings, random_problem, random_settings
 
@@ -119,7 +118,7 @@ class Case:
             reordering=self.reordering,
         )
         if self.features:
-            problem, more = with_features(problem, self.features, self.seed)
+            problem, more = _with_features(problem, self.features, self.seed)
             values += more
         if self.docent_draws:
             search = search._replace(docent=Docent(np.array([self.docent_draws])))
@@ -141,7 +140,7 @@ class Case:
         single = only_unit(problem, unit)
         if not self.features:
             return single
-        return with_features(single, self.features, self.seed)[0]
+        return _with_features(single, self.features, self.seed)[0]
 
     def ladder(self, units: int) -> Ladder:
         """Exchanges every 7 steps, temperatures that move in the first half, a climb at the end."""
@@ -157,6 +156,12 @@ class Case:
         if self.metropolis:
             settings = replace(settings, operations=replace(settings.operations, move_right=0.3, linearise=0))
         return settings
+
+
+def _with_features(problem: Problem, written: Sequence[str], seed: int) -> tuple[Problem, int]:
+    from tests.random_features import with_features  # it needs what reads configurations
+
+    return with_features(problem, written, seed)
 
 
 class InterpretedDriver:

@@ -118,8 +118,8 @@ class TestSet:
         seconds = time.process_time() - begin
         texts = [
             text
-            for sources, document in zip(self.prepared.plain, result.documents, strict=True)
-            for text in self.decoder.texts(sources, document.best)
+            for place, document in enumerate(result.documents)
+            for text in self.decoder.texts(self.prepared, place, document.best.sentences)
         ]
         scores = np.array([sentence.score for found in result.documents for sentence in found.best.sentences])
         steps = sum(int(document.steps.sum()) for document in result.documents)

@@ -73,7 +73,8 @@ def test_a_feature_of_the_document_makes_documents_the_units_and_decides(load: C
     same, different = load("features.ttr.weights=-200"), load("features.ttr.weights=200")
     texts = ["une maison", "une maison", "une maison"]
     found = [
-        decoder.decode([texts], chains=8, steps_per_word=100.0).result.documents[0] for decoder in (same, different)
+        decoder.decode([texts], chains=8, steps_per_word=100.0, recombine="best-unit").result.documents[0]
+        for decoder in (same, different)
     ]
     assert [one.steps.shape[1] for one in found] == [1, 1]
     ratios = [float(one.best.features[same.model.features.index("ttr")]) for one in found]
@@ -82,15 +83,18 @@ def test_a_feature_of_the_document_makes_documents_the_units_and_decides(load: C
 
 
 def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them(load: Callable[..., Decoder]) -> None:
-    """Two chains of few steps: what comes of their sentences and the lattice's is better than either."""
-    decoder = load()
-    few: dict[str, float] = {"chains": 2, "steps_per_word": 1.0}
-    crossed = decoder.decode(DOCUMENTS, **few, recombine="lattice")
-    best = decoder.decode(DOCUMENTS, **few, recombine="best-unit")
-    for one, other in zip(crossed.result.documents, best.result.documents, strict=True):
-        assert one.best.score >= other.best.score
-        assert one.best.score == pytest.approx(float(decoder.model.features.score(one.best.features)), abs=1e-9)
-    assert crossed.score > best.score
+    """Two chains of a few steps: what comes of their sentences and the lattice's is no worse than either, and better
+    for some seeds."""
+    decoder, gain = load(), 0.0
+    for seed in range(1, 6):
+        few: dict[str, float] = {"chains": 2, "steps_per_word": 0.3, "seed": seed}
+        crossed = decoder.decode(DOCUMENTS, **few, recombine="lattice")
+        best = decoder.decode(DOCUMENTS, **few, recombine="best-unit")
+        for one, other in zip(crossed.result.documents, best.result.documents, strict=True):
+            assert one.best.score >= other.best.score - 1e-9
+            assert one.best.score == pytest.approx(float(decoder.model.features.score(one.best.features)), abs=1e-9)
+        gain += crossed.score - best.score
+    assert gain > 0.1
     assert "recombine:crossover" in crossed.signature and "recombine:best-unit" in best.signature
     assert "feature.ttr:type-token-ratio()" in best.signature
 

@@ -15,9 +15,9 @@ import pytest
 
 from gpusearch.search.state import UNLIMITED
 from tests.driver_checks import CHECKS
+from tests.feature_forms import ALL, FORMS
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
-from tests.random_features import ALL, FORMS
 
 CASES = {
     "document": Case(1, chains=3),

@@ -12,7 +12,7 @@ from gpusearch.kernels import cuda as kernels
 from gpusearch.kernels import gibbs_cuda
 from gpusearch.kernels.records import RANDOM
 from profiling import registers
-from tests.random_features import ALL
+from tests.feature_forms import ALL
 
 SAMPLER = gibbs_cuda.sample_lanes.__name__
 

@@ -29,8 +29,9 @@ from gpusearch.kernels.reference import Proposal
 from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch, make_state
+from tests.feature_forms import FORMS
 from tests.paths import Case
-from tests.random_features import FORMS, SMALL
+from tests.random_features import SMALL
 from tests.step_checker import FINE, LEAST, check_steps
 
 PROPOSALS = 1_000_000

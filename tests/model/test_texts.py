@@ -33,7 +33,7 @@ def check_sentence(source: str, text: str, sentence: SentenceTranslation) -> Non
 
 def check(decoder: Decoder, documents: list[list[str]], **settings: object) -> list[list[str]]:
     """Decode and check all that comes out; returns the texts."""
-    decoded = decoder.decode(documents, **({"chains": 4, "threads": 1} | settings))  # type: ignore[arg-type]  # settings
+    decoded = decoder.decode(documents, **({"chains": 4, "threads": 1, "recombine": "best-unit"} | settings))  # type: ignore[arg-type]  # settings
     assert [len(texts) for texts in decoded.texts] == [len(document) for document in documents]
     for document, texts, found in zip(documents, decoded.texts, decoded.result.documents, strict=True):
         for source, text, sentence in zip(document, texts, found.best.sentences, strict=True):

@@ -13,8 +13,8 @@ from gpusearch.kernels.records import LIMIT_STEPS, Problem, Search, State
 from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.state import make_scratch, make_state
+from tests.feature_forms import ALL
 from tests.paths import Case
-from tests.random_features import ALL
 
 CHAINS = 3
 
