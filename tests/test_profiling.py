@@ -69,7 +69,7 @@ def test_device_check_writes_its_rows(tmp_path: Path, monkeypatch: pytest.Monkey
     assert tuple(rows[0]) == device_check.COLUMNS
     assert {row[1] for row in rows[1:]} == {"abc1234"}
     text = results.read_text(encoding="utf-8")
-    assert text.count("golden hashes equal") == 2 * len(device_check.ENTRIES)
+    assert text.count("golden hashes equal") == 4 * len(device_check.ENTRIES)  # widths
     for what in ("synthetic: 4 lanes, width 32", "small: 4 lanes, width chosen, at most 96 registers"):
         assert what in text
     assert "1000 lanes" not in text
