@@ -27,19 +27,17 @@ from gpusearch.kernels.records import (
     Change,
     Changed,
 )
-from gpusearch.kernels.target import by_type, optional, shared
+from gpusearch.kernels.target import by_type, each_type, optional, shared
 
 
-@by_type
+@each_type
 def full(feature, problem, search, state, scratch, lane):
-    """The feature's value on the whole unit of a lane, 2^-20 nat; every feature has a version of its own."""
-    raise NotImplementedError
+    """The feature's value on the whole unit of a lane, 2^-20 nat."""
 
 
-@by_type
+@each_type
 def delta(feature, problem, search, state, scratch, lane, change):
-    """By how much a proposal changes the value, 2^-20 nat; every feature has a version of its own."""
-    raise NotImplementedError
+    """By how much a proposal changes the value, 2^-20 nat."""
 
 
 @by_type

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpusearch.kernels.language_model import lookup, lookup_bound, state_length
 from gpusearch.kernels.records import (
@@ -42,7 +42,7 @@ from gpusearch.kernels.records import (
     Search,
     State,
 )
-from gpusearch.kernels.target import by_type
+from gpusearch.kernels.target import by_type, each_type
 
 Phrases = Sequence[int]
 
@@ -202,10 +202,9 @@ def lm_bounds(problem: Problem, model: int, words: Sequence[int]) -> list[int]:
     return values
 
 
-@by_type
-def document_value(feature: object, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
-    """Value of a feature of the document, 2^-20 nat; each has a version of its own (reference_features.py)."""
-    raise NotImplementedError
+@each_type
+def document_value(feature: object, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Any:
+    """Value of a feature of the document, 2^-20 nat; versions are in reference_features.py."""
 
 
 def document_features(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> list[tuple[int, int]]:

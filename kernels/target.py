@@ -94,11 +94,30 @@ def by_type(default: Callable[..., Any]) -> Any:
     Versions are registered by ``@function.version(Type)``; `default` serves all other types. Which one it is is known
     when a driver is compiled.
     """
+    return _with_versions(default, default)
+
+
+def each_type(declaration: Callable[..., Any]) -> Any:
+    """`by_type` for a function that every type must have a version of; the declaration has no body but its docstring.
+
+    Raises, when it is called or a driver is compiled:
+        TypeError: a type has none.
+    """
+    return _with_versions(declaration, None)
+
+
+def _with_versions(declaration: Callable[..., Any], default: Callable[..., Any] | None) -> Any:
     versions: dict[Any, Callable[..., Any]] = {}
 
-    @wraps(default)
+    def of(kind: type) -> Callable[..., Any]:
+        found = versions.get(kind, default)
+        if found is None:
+            raise TypeError(f"{kind.__name__} has no version of {declaration.__name__}")
+        return found
+
+    @wraps(declaration)
     def chosen(record: Any, *arguments: Any) -> Any:
-        return versions.get(type(record), default)(record, *arguments)
+        return of(type(record))(record, *arguments)
 
     def version(kind: type) -> Callable[[Function], Function]:
         def register(function: Function) -> Function:
@@ -108,7 +127,7 @@ def by_type(default: Callable[..., Any]) -> Any:
         return register
 
     overload(chosen, target="generic", strict=False, jit_options=OPTIONS)(
-        lambda record, *_: unsigned_indices(versions.get(getattr(record, "instance_class", None), default))
+        lambda record, *_: unsigned_indices(of(getattr(record, "instance_class", type(record))))
     )
     found: Any = chosen
     found.version = version

@@ -30,7 +30,7 @@ from gpusearch.features.cohesion import (
     steps,
 )
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Feature, Room, Scope
+from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.features.trees import TokenTree, flat_trees, lay_over, plain_text
 from gpusearch.io.trees import Tree, read_trees
@@ -40,7 +40,7 @@ from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE, UNIT_
 
 
 @dataclass(frozen=True)
-class Cohesion(Feature):
+class Cohesion(OneValue):
     """One of the numbers of a step, summed over the steps of a sentence, below 0."""
 
     path: Path | None = None

@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from inspect import getsource
 from sys import modules
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from gpusearch.errors import InputError
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Room, Scope
+from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.features.user import scope_of
 from gpusearch.kernels import document as kernels
@@ -44,22 +44,13 @@ _FUNCTIONS = {
 
 
 @dataclass(frozen=True, eq=False)
-class CompiledFeature:
+class CompiledFeature(OneValue):
     """A user's compiled feature."""
 
     name: str
     written: Any
     scope: Scope
     counts: tuple[str, ...]
-    names: ClassVar[tuple[str, ...]] = ()
-
-    def records(self, room: Room) -> list[tuple[Any, ...]]:
-        """See `gpusearch.features.protocol.Feature`."""
-        return [self.record(room)]
-
-    def values(self, document: Document) -> list[float]:
-        """See `gpusearch.features.protocol.Feature`."""
-        return [self.value(document)]
 
     def record(self, room: Room) -> tuple[Any, ...]:
         """See `gpusearch.features.protocol.Feature`."""
@@ -107,7 +98,8 @@ def _record_type(kind: type, fields: tuple[str, ...]) -> Any:
         return _types[kind, fields]
     source = getsource(kind)
     digest = blake2b(f"{source}{fields}".encode(), digest_size=8).hexdigest()
-    made: Any = namedtuple(f"{kind.__name__}_{digest}", fields)  # type: ignore[misc]  # of its own name
+    make: Any = namedtuple  # mypy wants a name that it can read
+    made = make(f"{kind.__name__}_{digest}", fields)
     made.__module__ = kind.__module__
     setattr(modules[kind.__module__], made.__name__, made)
     for name, function in _FUNCTIONS.items():

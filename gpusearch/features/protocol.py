@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -59,12 +60,11 @@ class Room:
 
 
 class Feature(Protocol):
-    """A feature. Its class is made of the options that the configuration gives it; most have one value."""
+    """A feature. Its class is made of the options that the configuration gives it."""
 
     @property
     def scope(self) -> Scope:
         """How far it looks."""
-        raise NotImplementedError
 
     @property
     def counts(self) -> tuple[str, ...]:
@@ -73,27 +73,41 @@ class Feature(Protocol):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of its values; () where there is one, which has the feature's own name."""
-        return ()
 
     def records(self, room: Room) -> list[tuple[Any, ...]]:
         """What kernels read, of each value; none where the feature is computed outside them."""
-        return [self.record(room)]
 
     def values(self, document: Document) -> list[float]:
-        """The values of a translated document in nats, from nothing."""
-        return [self.value(document)]
-
-    def record(self, room: Room) -> tuple[Any, ...]:
-        """What kernels read: a named tuple of a type of the feature's own, whose functions are registered."""
-        raise NotImplementedError
-
-    def value(self, document: Document) -> float:
-        """The value of a translated document in nats, from nothing; of scope SENTENCE a sum over its sentences."""
-        raise NotImplementedError
+        """The values of a translated document in nats, from nothing; of scope SENTENCE sums over its sentences."""
 
     def fingerprint(self) -> bytes:
         """What tells features of other options or data apart, for the hash of a model."""
-        return repr(self).encode()
 
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Bounds of the absolute values, in nats, for each unit ``[U]``."""
+
+
+class OneValue(ABC):
+    """A feature of one value that kernels compute, as most are."""
+
+    names: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def record(self, room: Room) -> tuple[Any, ...]:
+        """What kernels read: a named tuple of a type of the feature's own, whose functions are registered."""
+
+    @abstractmethod
+    def value(self, document: Document) -> float:
+        """The value of a translated document in nats, from nothing; of scope SENTENCE a sum over its sentences."""
+
+    def records(self, room: Room) -> list[tuple[Any, ...]]:
+        """See `Feature`."""
+        return [self.record(room)]
+
+    def values(self, document: Document) -> list[float]:
+        """See `Feature`."""
+        return [self.value(document)]
+
+    def fingerprint(self) -> bytes:
+        """See `Feature`."""
+        return repr(self).encode()

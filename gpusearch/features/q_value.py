@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 
 from gpusearch.features.counts import Table
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Feature, Room, Scope
+from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.features.type_token import check_form
 from gpusearch.kernels import q_value as kernels
@@ -61,15 +62,15 @@ def mean_q(pairs: Iterator[Pair]) -> float:
     return total / counts.total() if counts else 0.0
 
 
-class _QValue(Feature):
+class _QValue(OneValue):
     """What both kinds have in common."""
 
     form: str
     scope: ClassVar[Scope] = Scope.DOCUMENT
 
+    @abstractmethod
     def pairs(self, document: Document) -> Iterator[Pair]:
         """The pairs that are looked at."""
-        raise NotImplementedError
 
     def value(self, document: Document) -> float:
         """See `gpusearch.features.protocol.Feature`."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Feature, Room, Scope
+from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.semantic import VALUE_UNITS, SemanticSpace, load_space
 from gpusearch.features.text import Document
 from gpusearch.kernels import semantic_document as kernels
@@ -19,7 +19,7 @@ from gpusearch.kernels.semantic import SEMANTIC_FIRST, SEMANTIC_HISTORY
 
 
 @dataclass(frozen=True, eq=False)
-class SemanticLanguageModel(Feature):
+class SemanticLanguageModel(OneValue):
     """ln of the probability of a translated document under a space that `gpusearch train-lsa` made."""
 
     space: SemanticSpace

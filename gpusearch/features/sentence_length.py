@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Feature, Room, Scope
+from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.kernels import sentence_length as kernels
 from gpusearch.kernels.records import SENTENCE_PLACE, SENTENCE_WORDS, UNIT_PLACES, UNIT_SENTENCES
@@ -20,7 +20,7 @@ from gpusearch.model.weights import VALUE_UNITS
 
 
 @dataclass(frozen=True)
-class SentenceLength(Feature):
+class SentenceLength(OneValue):
     """ln of the probability of a sentence's length: that of its source, or d words less or more, d geometric.
 
     ln p(0) = ln `identical`; shorter by d: ln `shorter` + ln `decay_shorter` + (d - 1) ln (1 - `decay_shorter`); longer

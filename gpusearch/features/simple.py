@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusearch.errors import InputError
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Feature, Room, Scope
+from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.kernels import option_sum as kernels
 from gpusearch.kernels.records import UNIT_PLACES, UNIT_SENTENCES
@@ -20,7 +20,7 @@ BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"), ("“", "”"))
 
 
 @dataclass(frozen=True)
-class LongWords(Feature):
+class LongWords(OneValue):
     """-(target words of `letters` letters or more); with ``form = "docent"`` of so many bytes."""
 
     letters: int = 7
@@ -53,7 +53,7 @@ class LongWords(Feature):
 
 
 @dataclass(frozen=True)
-class Bracketing(Feature):
+class Bracketing(OneValue):
     """-sum |opening - closing| over pairs of brackets, each counted over the whole document."""
 
     pairs: tuple[tuple[str, str], ...] = BRACKETS
@@ -89,7 +89,7 @@ class Bracketing(Feature):
 
 
 @dataclass(frozen=True)
-class SentenceParity(Feature):
+class SentenceParity(OneValue):
     """-min(sentences with an even number of words, those with an odd one): an example of what only documents have."""
 
     scope: ClassVar[Scope] = Scope.DOCUMENT

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusearch.errors import InputError
 from gpusearch.features.material import Material
-from gpusearch.features.protocol import Feature, Room, Scope
+from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
 from gpusearch.kernels import type_token as kernels
 from gpusearch.kernels.records import UNIT_PLACES
@@ -29,7 +29,7 @@ def check_form(name: str, form: str) -> None:
 
 
 @dataclass(frozen=True)
-class TypeTokenRatio(Feature):
+class TypeTokenRatio(OneValue):
     """V / N, different target words by all of them; with ``form = "docent"`` its logarithm.
 
     A translation without words has the value 0.
@@ -59,7 +59,7 @@ class TypeTokenRatio(Feature):
 
 
 @dataclass(frozen=True)
-class Ovix(Feature):
+class Ovix(OneValue):
     """OVIX = ln N / ln (2 - ln V / ln N), which depends on the length of a text less than V / N does.
 
     Where it is not defined (N < 2, or V = N) it is that of V = N - 1 for N > 2, else 0. With ``form = "docent"`` it is

@@ -126,14 +126,6 @@ class BatchFeature:
         """None: kernels know but the places of its values."""
         return []
 
-    def record(self, room: Room) -> tuple[Any, ...]:
-        """There is none."""
-        raise NotImplementedError
-
-    def value(self, document: Document) -> float:
-        """The first of its values."""
-        return self.values(document)[0]
-
     def prepare(self, preparation: Preparation) -> None:
         """Tell the feature what there is."""
         if hasattr(self.written, "prepare"):
