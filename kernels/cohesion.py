@@ -203,19 +203,27 @@ def cohesion_of_slots(trees, problem, state, lane, sentence, missing, first, las
     before = -1
     if first > 0:
         before = state.covers[lane, slots + first - 1] + 0
+    return cohesion_of_steps(
+        trees, sentence, missing, before, state.covers[lane], slots + first, slots + last, exhaustive
+    )
+
+
+@shared
+def cohesion_of_steps(trees, sentence, missing, before, covers, begin, end, exhaustive):
+    """Sums over the steps to the phrases begin .. end - 1 of a row of spans, the first from `before`; covers them."""
     interruptions = 0
     words = 0
     verbs = 0
     nouns = 0
-    for slot in range(first, last):
-        covers = state.covers[lane, slots + slot] + 0
-        cover_words(trees, sentence, missing, covers, 1)
-        one, more_words, more_verbs, more_nouns = interruption(trees, sentence, missing, before, covers, exhaustive)
+    for place in range(begin, end):
+        span = covers[place] + 0
+        cover_words(trees, sentence, missing, span, 1)
+        one, more_words, more_verbs, more_nouns = interruption(trees, sentence, missing, before, span, exhaustive)
         interruptions += one
         words += more_words
         verbs += more_verbs
         nouns += more_nouns
-        before = covers
+        before = span
     return interruptions, words, verbs, nouns
 
 
@@ -251,19 +259,17 @@ def change_of_cohesion(
     before = -1
     if first > 0:
         before = state.covers[lane, slots + first - 1] + 0
-    interruptions = -old_interruptions
-    words = -old_words
-    verbs = -old_verbs
-    nouns = -old_nouns
-    for k in range(count + following - first - replaced):
-        covers = state.covers[lane, slots + first + replaced] + 0
-        if k < count:
-            covers = scratch.covers[k] + 0
-        cover_words(trees, sentence, missing, covers, 1)
-        one, more_words, more_verbs, more_nouns = interruption(trees, sentence, missing, before, covers, exhaustive)
-        interruptions += one
-        words += more_words
-        verbs += more_verbs
-        nouns += more_nouns
-        before = covers
-    return interruptions, words, verbs, nouns
+    interruptions, words, verbs, nouns = cohesion_of_steps(
+        trees, sentence, missing, before, scratch.covers, 0, count, exhaustive
+    )
+    if count > 0:
+        before = scratch.covers[count - 1] + 0
+    more_interruptions, more_words, more_verbs, more_nouns = cohesion_of_steps(
+        trees, sentence, missing, before, state.covers[lane], slots + first + replaced, slots + following, exhaustive
+    )
+    return (
+        interruptions + more_interruptions - old_interruptions,
+        words + more_words - old_words,
+        verbs + more_verbs - old_verbs,
+        nouns + more_nouns - old_nouns,
+    )

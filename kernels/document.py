@@ -18,6 +18,7 @@ from gpusearch.kernels.records import (
     ACTIVE_PLACE,
     ACTIVE_WEIGHT,
     DOCUMENT_VALUES,
+    OPTION_WORDS,
     SENTENCE_SLOT,
     TABLE_SUMS,
     TOKENS,
@@ -232,6 +233,17 @@ def _list_option(document, changed, table, many, option, by):
         else:
             changed.by[table, k] = changed.by[table, k] + by
     return many
+
+
+@shared
+def change_of_words(problem, state, scratch, lane, change):
+    """(target words of the sentence of a proposal, by how much it changes them)."""
+    slots = problem.sentence[change.sentence, SENTENCE_SLOT] + 0
+    words = state.place[lane, slots + state.length[lane, change.local]] + 0
+    more = state.place[lane, slots + change.first] - state.place[lane, slots + change.first + change.replaced]
+    for k in range(change.count):
+        more += problem.option_place[scratch.option[k], OPTION_WORDS]
+    return words, more
 
 
 @shared

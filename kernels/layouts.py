@@ -15,14 +15,13 @@ all ways to fill them. Layouts are numbered within a *group*, groups within a se
   them, or of the last.
 """
 
-from gpusearch.kernels.operations import covered, keep
+from gpusearch.kernels.operations import covered, keep, overlapped
 from gpusearch.kernels.options import behind, first_of, longest_of, put, span_row
 from gpusearch.kernels.records import SENTENCE_WORDS
 from gpusearch.kernels.target import shared
 
 # Kinds of groups: rows of the tallies where a sweep runs.
 BLOCK, EXCHANGE, TWO, PUT_IN = range(4)
-KINDS = 4
 # Phrases of a block, before and after, and its source words where it has more than one part.
 PARTS, WORDS = 3, 7
 
@@ -169,14 +168,7 @@ def put_block(problem, search, state, scratch, lane, sentence, phrases, number, 
 def put_insertion(problem, search, state, scratch, lane, sentence, phrases, start, layout):
     """A span from `start` on, in the place of the first phrase that it overlaps or (odd layouts) of the last."""
     stop = start + 1 + (layout >> 1)
-    first = -1
-    last = -1
-    for slot in range(phrases):
-        covers = covered(problem, state, lane, sentence, slot)
-        if first_of(covers) < stop and behind(covers) > start:
-            last = slot
-            if first < 0:
-                first = slot
+    first, last = overlapped(problem, state, lane, sentence, phrases, start, stop)
     target = first
     if layout & 1 == 1:
         if first == last:

@@ -271,6 +271,20 @@ def resegment(problem, search, state, scratch, lane, sentence, phrases):
 
 
 @shared
+def overlapped(problem, state, lane, sentence, phrases, start, stop):
+    """The first and the last slot whose phrase covers one of the source words start .. stop - 1."""
+    first = -1
+    last = -1
+    for slot in range(phrases):
+        covers = covered(problem, state, lane, sentence, slot)
+        if first_of(covers) < stop and behind(covers) > start:
+            last = slot
+            if first < 0:
+                first = slot
+    return first, last
+
+
+@shared
 def insertion(problem, search, state, scratch, lane, sentence, phrases):
     """insertion: any option of the sentence is put in; the phrases that it overlaps give way.
 
@@ -285,14 +299,7 @@ def insertion(problem, search, state, scratch, lane, sentence, phrases):
             continue
         stop = start + length
         option = draw_option(problem, scratch.random, span_row(problem, sentence, start, length))
-        first = -1
-        last = -1
-        for slot in range(phrases):
-            covers = covered(problem, state, lane, sentence, slot)
-            if first_of(covers) < stop and behind(covers) > start:
-                last = slot
-                if first < 0:
-                    first = slot
+        first, last = overlapped(problem, state, lane, sentence, phrases, start, stop)
         if first == last and phrase(problem, state, lane, sentence, first) == option:
             continue
         count = 0

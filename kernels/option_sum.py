@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from gpusearch.kernels.document import delta, full, keep
+from gpusearch.kernels.document import change_of_words, delta, full, keep
 from gpusearch.kernels.operations import phrase
 from gpusearch.kernels.records import (
-    OPTION_WORDS,
     SENTENCE_SLOT,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
@@ -100,9 +99,8 @@ def keep_balance(feature, problem, search, state, scratch, lane, change):
 class Parity(NamedTuple):
     """-min(sentences with an even number of words, those with an odd one), as Docent has it (sentence-parity-model)."""
 
-    number: (
-        Array  # int64[1]: columns of State.sum: sentences with an odd number of words, then all; empty ones left out
-    )
+    # int64[1]: columns of State.sum: sentences with an odd number of words, then all; empty ones left out
+    number: Array
 
 
 @full.version(Parity)
@@ -123,11 +121,7 @@ def full_parity(feature, problem, search, state, scratch, lane):
 @shared
 def more_odd(problem, state, scratch, lane, change):
     """By how much a proposal changes the number of odd sentences."""
-    slots = problem.sentence[change.sentence, SENTENCE_SLOT] + 0
-    words = state.place[lane, slots + state.length[lane, change.local]] + 0
-    more = state.place[lane, slots + change.first] - state.place[lane, slots + change.first + change.replaced]
-    for k in range(change.count):
-        more += problem.option_place[scratch.option[k], OPTION_WORDS]
+    words, more = change_of_words(problem, state, scratch, lane, change)
     return ((words + more) & 1) - (words & 1)
 
 

@@ -8,6 +8,7 @@ values in 2^-20 nat, as everywhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -209,10 +210,18 @@ def document_value(feature: object, problem: Problem, search: Search, sentences:
 
 def document_features(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> list[tuple[int, int]]:
     """Value and weight of each feature of the document."""
+    return [
+        (document_value(feature, problem, search, sentences), weight) for feature, weight in active_features(problem)
+    ]
+
+
+def active_features(problem: Problem) -> list[tuple[object, int]]:
+    """Each feature of the document with its weight."""
+    import_module("gpusearch.kernels.reference_features")  # their twins; it needs this module itself
     found = []
     active = problem.document.features if problem.document else ()
     while active:
-        found.append((document_value(active.feature, problem, search, sentences), int(active.number[ACTIVE_WEIGHT])))
+        found.append((active.feature, int(active.number[ACTIVE_WEIGHT])))
         active = active.rest
     return found
 
@@ -285,12 +294,8 @@ def bound(problem: Problem, search: Search, sentences: Sequence[Phrases], local:
     first, replaced, options, origins = proposal
     phrases = sentences[local]
     total = 0
-    active = problem.document.features if problem.document else ()
-    while active:
-        total += document_bound(
-            active.feature, int(active.number[ACTIVE_WEIGHT]), problem, search, sentences, local, proposal
-        )
-        active = active.rest
+    for feature, weight in active_features(problem):
+        total += document_bound(feature, weight, problem, search, sentences, local, proposal)
     for option in options:
         total += int(problem.option_score[option, OPTION_SCORE])
     for option in phrases[first : first + replaced]:

@@ -2,9 +2,8 @@
 
 from typing import NamedTuple
 
-from gpusearch.kernels.document import delta, full
+from gpusearch.kernels.document import change_of_words, delta, full
 from gpusearch.kernels.records import (
-    OPTION_WORDS,
     SENTENCE_SLOT,
     SENTENCE_WORDS,
     UNIT_FIRST_SENTENCE,
@@ -45,11 +44,7 @@ def full_lengths(feature, problem, search, state, scratch, lane):
 
 @delta.version(SentenceLength)
 def change_of_lengths(feature, problem, search, state, scratch, lane, change):
-    slots = problem.sentence[change.sentence, SENTENCE_SLOT] + 0
-    words = state.place[lane, slots + state.length[lane, change.local]] + 0
-    more = state.place[lane, slots + change.first] - state.place[lane, slots + change.first + change.replaced]
-    for k in range(change.count):
-        more += problem.option_place[scratch.option[k], OPTION_WORDS]
+    words, more = change_of_words(problem, state, scratch, lane, change)
     if more == 0:
         return 0
     source = problem.sentence[change.sentence, SENTENCE_WORDS]

@@ -27,8 +27,8 @@ from gpusearch.model.model import load_model
 from gpusearch.model.problem import build_problem
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.gibbs import iteration_steps, make_gibbs
+from gpusearch.search.operators import OF_GIBBS
 from gpusearch.search.run import search_settings
-from gpusearch.search.samples import OPERATORS
 from gpusearch.search.state import make_scratch, make_state
 from profiling.results import keep
 from tests.parity_model import newstest_documents, write_newstest
@@ -63,7 +63,7 @@ def main() -> None:
             print(
                 f"{name}: {done / seconds:,.0f} iterations of a sentence and {words / seconds:,.0f} of a word a CPU s"
             )
-            for operator, (stayed, moved) in zip(OPERATORS, tally[: len(OPERATORS), [3, 4]].tolist(), strict=True):
+            for operator, (stayed, moved) in zip(OF_GIBBS, tally[: len(OF_GIBBS), [3, 4]].tolist(), strict=True):
                 print(f"  {operator:12} {100 * moved / max(1, stayed + moved):5.1f} % moved")
             rows += [(f"{name}: iterations of a sentence", done / seconds, "1/CPU s")]
             share = avoided(batch.problem, here, values)

@@ -81,11 +81,11 @@ def random_space() -> SemanticSpace:
 def random_trees(kind: type[Cohesion]) -> Feature:
     """A feature of cohesion whose trees are made up, the same for equal words of a sentence."""
 
-    class RandomTrees(kind):  # type: ignore[misc,valid-type]
-        def tree_of(self, tokens: Sequence[str]) -> TokenTree:
-            return random_tree(len(tokens), crc32(" ".join(tokens).encode()))
+    def tree_of(_: Cohesion, tokens: Sequence[str]) -> TokenTree:
+        return random_tree(len(tokens), crc32(" ".join(tokens).encode()))
 
-    return RandomTrees(Path("random"))
+    made: Feature = type("RandomTrees", (kind,), {"tree_of": tree_of})(Path("random"))
+    return made
 
 
 def random_tree(tokens: int, seed: int) -> TokenTree:

@@ -21,8 +21,6 @@ from gpusearch.io.trace import format_trace, is_span
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
 from gpusearch.model.weights import Features
 from gpusearch.search.result import DocumentResult
-from gpusearch.search.samplers import OPERATION_NAMES
-from gpusearch.search.samples import OPERATORS
 from gpusearch.search.translation import SentenceTranslation, Translation
 
 OUTPUT_FORMATS = (*(name for name in FORMATS if name != "conllu"), "trace")
@@ -194,8 +192,8 @@ def tally_table(decoded: Decoded) -> str:
     """How far the proposals of each operation came, in per cent."""
     lines = [f"{'operation':16}{'proposals':>14}{'empty':>8}{'too far':>9}{'bound':>8}{'score':>8}{'accepted':>10}"]
     tally = decoded.result.tally
-    names = OPERATORS if decoded.method == "gibbs" else OPERATION_NAMES
-    rows = [(name, counts) for name, counts in zip(names, tally, strict=False) if counts.sum()]
+    named = zip(decoded.result.operators, tally, strict=False)
+    rows = [(name, counts) for name, counts in named if counts.sum()]
     for name, counts in [*rows, ("all", tally.sum(axis=0))]:
         share = 100 * counts / max(1, int(counts.sum()))
         lines.append(

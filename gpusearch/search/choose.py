@@ -40,6 +40,12 @@ def choose(finals: Finals, batch: Batch, document: int, recombine: str) -> Choic
     return _from_chains(finals, batch, document, units, chains)
 
 
+def choose_all(finals: Finals, batch: Batch, recombine: str) -> Derivation:
+    """The derivations that `choose` takes of all documents of the batch, one after the other."""
+    documents = range(len(batch.units.first_sentence) - 1)
+    return [options for document in documents for options in choose(finals, batch, document, recombine).derivation]
+
+
 def every_chain(finals: Finals, batch: Batch, document: int) -> list[Choice]:
     """What each chain has made of a document, in the order of the chains."""
     units = np.flatnonzero(batch.units.document == document)

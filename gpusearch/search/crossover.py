@@ -17,6 +17,7 @@ from gpusearch.model.problem import Batch
 from gpusearch.search.chains import Finals
 from gpusearch.search.choose import Derivation
 from gpusearch.search.driver import CpuDriver
+from gpusearch.search.initial import ContinuedStart
 from gpusearch.search.state import make_state
 
 
@@ -52,17 +53,15 @@ def _exchange(
 
     problem, chains = batch.problem, len(finals.option[unit])
     state = make_state(problem, np.full(chains, unit), np.arange(chains), values)
-    slots, sentences = finals.option[unit].shape[1], finals.length[unit].shape[1]
-    state.option[:, :slots], state.length[:, :sentences] = finals.option[unit], finals.length[unit]
+    lanes = np.arange(chains)
+    driver = CpuDriver(problem, search, state, config.threads or os.cpu_count() or 1)
+    ContinuedStart(finals)(driver, lanes)
     option = np.concatenate([state.option, np.full((1, state.option.shape[1]), -1, np.int32)])
     length = np.concatenate([state.length, np.zeros((1, state.length.shape[1]), np.int32)])
     for local, sentence in enumerate(batch.units.sentences(unit)):
         slot = int(problem.sentence[sentence, SENTENCE_SLOT])
         option[-1, slot : slot + len(others[sentence])] = others[sentence]
         length[-1, local] = len(others[sentence])
-    lanes = np.arange(chains)
-    driver = CpuDriver(problem, search, state, config.threads or os.cpu_count() or 1)
-    driver.refresh(lanes)
     driver.apply(cross_lanes, lanes, option, length, np.zeros(chains, np.int64))
     driver.close()
     return state

@@ -16,7 +16,7 @@ from gpusearch.kernels.records import GIVEN_UP, Problem, Search
 from gpusearch.kernels.sweep import sweep
 from gpusearch.model.problem import Batch
 from gpusearch.search.chains import Finals, run_chains
-from gpusearch.search.choose import Derivation
+from gpusearch.search.choose import Derivation, choose_all
 from gpusearch.search.compiling import note_compiled
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.initial import GivenStart
@@ -51,9 +51,7 @@ def sweep_to_the_end(
         tick: see `run_chains`.
     """
     problem, search = batch.problem, search._replace(sweep=sweep(), gibbs=(), docent=())
-    alone = config.model_copy(
-        update={"chains": 1, "steps": None, "steps_per_word": 0.0, "max_rejected": None, "target_score": None}
-    )
+    alone = config.model_copy(update={"chains": 1})
     limits = make_limits(batch, alone).without_end()
     driver = make_driver(
         problem, search, batch_lanes(batch, alone, values), values, alone, batch.options.model.language_models
@@ -63,11 +61,7 @@ def sweep_to_the_end(
     finally:
         driver.close()
     note_compiled("sweep", problem)
-    best: Derivation = [np.empty(0, np.int32)] * len(chosen)
-    for unit in range(len(problem.unit)):
-        here = finals.options(problem, unit, 0)
-        for sentence, options in zip(batch.units.sentences(unit), here, strict=True):
-            best[sentence] = options
+    best = choose_all(finals, batch, "best-unit")
     certified = finals.rejected[:, 0] == GIVEN_UP
     return Swept(best, np.where(certified, neighbourhood_sizes(problem, search, finals), 0), finals)
 

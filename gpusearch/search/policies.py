@@ -8,7 +8,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.config.policies import AnnealingConfig, MetropolisConfig
+from gpusearch.config.policies import AnnealingConfig, MetropolisConfig, TemperingConfig
 from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import UNIT_WORDS, Problem, Search, Temperature
@@ -39,15 +39,27 @@ def with_ladders(
 ) -> TemperingDriver:
     """A driver whose chains temper; `steps`, int64[U], are those of a chain of each unit."""
     tempering = config.tempering
-    cold, hot = (min(model.temperature(relative), HOTTEST) for relative in (tempering.cold, tempering.hot))
-    words = problem.unit[:, UNIT_WORDS]
-    ladder = Ladder(
+    ends = model.temperature(tempering.cold), model.temperature(tempering.hot)
+    burn_in = np.floor(tempering.burn_in * steps).astype(np.int64)
+    climb = steps - np.floor(tempering.climb * steps).astype(np.int64)
+    return TemperingDriver(driver, problem, make_ladder(tempering, problem, ends, burn_in, climb))
+
+
+def make_ladder(
+    tempering: TemperingConfig,
+    problem: Problem,
+    ends: tuple[float, float],
+    burn_in: NDArray[np.int64],
+    climb: NDArray[np.int64],
+) -> Ladder:
+    """Ladders between two temperatures, nats; `burn_in` and `climb` as in `Ladder`."""
+    cold, hot = (min(nats, HOTTEST) for nats in ends)
+    return Ladder(
         first=np.array(geometric(cold, hot, tempering.levels)),
-        interval=np.maximum(np.ceil(tempering.swap_every * words), 1).astype(np.int64),
-        burn_in=np.floor(tempering.burn_in * steps).astype(np.int64),
-        climb=steps - np.floor(tempering.climb * steps).astype(np.int64),
+        interval=np.maximum(np.ceil(tempering.swap_every * problem.unit[:, UNIT_WORDS]), 1).astype(np.int64),
+        burn_in=burn_in,
+        climb=climb,
     )
-    return TemperingDriver(driver, problem, ladder)
 
 
 def ladder_lanes(lanes: int, config: SearchConfig) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from gpusearch.kernels.records import OPERATIONS, STAGES
 from gpusearch.search.chains import OutOfTime
 from gpusearch.search.lattice import Lattice
+from gpusearch.search.operators import PROPOSED
 from gpusearch.search.translation import SentenceTranslation, Translation
 
 
@@ -52,6 +54,8 @@ class SearchResult:
     documents: list[DocumentResult] = field(default_factory=list)
     tally: NDArray[np.int64] = field(default_factory=lambda: np.zeros((OPERATIONS, STAGES), np.int64))
     """How far the proposals of each operation came."""
+    operators: tuple[str, ...] = PROPOSED
+    """Names of the rows of `tally` that are in use."""
     swaps: list[NDArray[np.int64]] = field(default_factory=list)
     """Of each batch where chains tempered, ``[2, levels - 1]``: exchanges offered and accepted after the burn-in."""
     complete: bool = True
@@ -61,6 +65,23 @@ class SearchResult:
     device: str = "cpu"
     units: str = "sentence"
     """What was searched by itself: ``sentence`` or ``document``."""
+
+    def ended_with(self, part: Ending) -> None:
+        """Take over whether a part of the search was ended early."""
+        self.complete &= part.complete
+        self.interrupted |= part.interrupted
+
+
+class Ending(Protocol):
+    """What every part of a search says of its end."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether it came to it."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether an interrupt ended it early."""
 
 
 Status = Callable[[int, str], None]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,29 +21,25 @@ from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.units import document_identities
 from gpusearch.model.weights import DISTORTION, SCORE_UNITS
-from gpusearch.search.annealed import BestDriver, annealed_settings
 from gpusearch.search.beam_run import BeamOutput, Wanted, beam_alone, run_beam
 from gpusearch.search.chains import Finals, Start, finals_bytes, run_chains
-from gpusearch.search.choose import Derivation, choose, every_chain, n_best
+from gpusearch.search.choose import Derivation, choose_all
 from gpusearch.search.compiling import BesideCompilation, kernel_name
-from gpusearch.search.device import batch_lanes, make_driver
-from gpusearch.search.driver import Driver
-from gpusearch.search.feature_check import check_features
+from gpusearch.search.described import document_result
 from gpusearch.search.final_sweep import sweep_to_the_end
 from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
-from gpusearch.search.judged import make_judges, served
+from gpusearch.search.judged import served
 from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
-from gpusearch.search.policies import ladder_lanes, with_ladders, with_policy
+from gpusearch.search.operators import names_of
+from gpusearch.search.policy_driver import policy_driver
 from gpusearch.search.reach import check_reach
 from gpusearch.search.recombine import can_recombine, recombine
-from gpusearch.search.restarts import RestartingDriver
-from gpusearch.search.result import DocumentResult, SearchResult, Status, Watch
+from gpusearch.search.result import Ending, SearchResult, Status, Watch
 from gpusearch.search.rounds import run_rounds
 from gpusearch.search.saved import Given
 from gpusearch.search.settings import make_search
 from gpusearch.search.tempering import TemperingDriver
-from gpusearch.search.translation import Translation, describe_document
 from gpusearch.timing import Timer
 
 Sentence = Sequence[str]
@@ -87,14 +85,10 @@ def search_documents(
         InputError: see `build_problem`; first translations that do not fit the documents.
     """
     timer = timer or Timer()
-    result = SearchResult()
     wanted, of_beam = Wanted(), 0
     if config.search.method == "beam":
         config, wanted = beam_alone(config), Wanted(max(n_best_size, list_size), distinct, lattices)
         n_best_size, of_beam = 0, n_best_size
-    watch = Watch(status)
-    if config.search.time_limit is not None:
-        watch.deadline = time.monotonic() + config.search.time_limit
     identities = document_identities(documents, ids)
     model = with_features(model, config)
     config = served(model, config)
@@ -102,7 +96,9 @@ def search_documents(
         # A score that is enough is one of the document, as are Docent's draws; some features look beyond a sentence.
         whole = config.search.target_score is not None or config.search.compat == "docent" or crosses_sentences(model)
         units = "document" if whole else "sentence"
-    result.units = units
+    parts = _Parts(config, model, SearchResult(units=units, operators=names_of(config.search)), Watch(status))
+    if config.search.time_limit is not None:
+        parts.watch.deadline = time.monotonic() + config.search.time_limit
     with ExitStack() as later:
         for first, last in batches(documents):
             with timer.measure("options") as stage:
@@ -121,48 +117,40 @@ def search_documents(
             if first == 0:
                 beside = later.enter_context(BesideCompilation(_needed_last(config, batch)))
             with timer.measure("search") as stage:
-                beam = None
-                if config.search.initial == "beam":
-                    beam = _run_beam(config, model, batch, result, watch, wanted)
+                beam = parts.beam(batch, wanted) if config.search.initial == "beam" else None
                 start = _start(config, batch, given, first, beam)
                 # Chains that are saved, or were, have each a translation of their own.
                 start_all = keep_chains or config.search.initial == "saved"
-                if not result.complete:  # the beam was ended early: chains do not begin
-                    watch.deadline = time.monotonic()
-                finals = _run(config, model, batch, start, result, watch, trace, start_all)
+                finals = parts.chains(batch, start, trace=trace, start_all=start_all)
                 stage.add(int(finals.tally.sum()), "proposals")
-                if not finals.complete:  # what is left keeps a first translation
-                    watch.deadline = time.monotonic()
-                else:
+                if finals.complete:
                     beside.finish()
             with timer.measure("recombine"):
-                best = _recombine(config, model, batch, finals, result, watch)
+                best = parts.recombined(batch, finals)
             neighbours = np.zeros(len(batch.problem.unit), np.int64)
-            if config.search.final_sweep and result.complete:
+            if config.search.final_sweep and parts.result.complete:
                 with timer.measure("sweep"):
-                    best, neighbours = _sweep(config, model, batch, best, result, watch)
+                    best, neighbours = parts.swept(batch, best)
             with timer.measure("output"):
                 for document in range(last - first):
                     inside = slice(*batch.units.first_sentence[document : document + 2].tolist())
-                    found = _describe(config, batch, finals, best[inside], document, n_best_size, distinct, keep_chains)
+                    found = document_result(
+                        batch, finals, best[inside], document, config.search.first_jump, n_best_size,
+                        distinct=distinct, keep_chains=keep_chains,
+                    )  # fmt: skip
                     found.neighbours = neighbours[batch.units.document == document]
                     if beam is not None and wanted.n_best:
                         found.lists = beam.described(document, config.search.first_jump)
                         found.sentence_n_best = [best[:of_beam] for best in found.lists] if of_beam else []
                     elif list_size:
                         found.lists = sentence_lists(
-                            finals,
-                            batch,
-                            document,
-                            best[inside],
-                            list_size,
-                            config.search.first_jump,
+                            finals, batch, document, best[inside], list_size, config.search.first_jump,
                             distinct=distinct,
-                        )
+                        )  # fmt: skip
                     if beam is not None and wanted.lattices:
                         found.lattices = beam.lattices(document)
-                    result.documents.append(found)
-    return result
+                    parts.result.documents.append(found)
+    return parts.result
 
 
 def batches(documents: Sequence[Sequence[Sentence]]) -> Iterator[tuple[int, int]]:
@@ -213,133 +201,91 @@ def _start(config: Config, batch: Batch, given: Given | None, first: int, beam: 
     return SavedStart(batch.problem, chains, given.counters(batch, first))
 
 
-def _run_beam(
-    config: Config,
-    model: Model,
-    batch: Batch,
-    result: SearchResult,
-    watch: Watch,
-    wanted: Wanted,
-) -> BeamOutput:
-    def tick(done: int) -> None:
-        watch.look(len(result.documents), lambda: f"beam: {done} of {len(batch.units.words)} sentences")
+@dataclass
+class _Parts:
+    """The parts of a search of a batch: each takes what was found before it, and tells what has become of it."""
 
-    output = run_beam(batch, config.search, search_settings(config, model, batch), tick, wanted)
-    result.complete &= output.complete
-    result.interrupted |= output.interrupted
-    return output
+    config: Config
+    model: Model
+    result: SearchResult
+    watch: Watch
 
+    def beam(self, batch: Batch, wanted: Wanted) -> BeamOutput:
+        """What the beam finds; where it is ended early, chains do not begin."""
+        tick = self._tick(f"beam: {{}} of {len(batch.units.words)} sentences")
+        output = run_beam(batch, self.config.search, search_settings(self.config, self.model, batch), tick, wanted)
+        self._ended(output)
+        return output
 
-def _run(
-    config: Config,
-    model: Model,
-    batch: Batch,
-    start: Start,
-    result: SearchResult,
-    watch: Watch,
-    trace: bool,
-    start_all: bool,
-) -> Finals:
-    settings = config.search
-    values = len(model.features.names)
-    limits = make_limits(batch, settings, trace=trace)
-    _check_memory(batch, settings.chains, len(limits.looks))
-    lanes = batch_lanes(batch, settings, values)
-    if settings.method == "search" and settings.policy == "tempering":
-        lanes = ladder_lanes(lanes, settings)
-    began = time.monotonic()
+    def chains(self, batch: Batch, start: Start, *, trace: bool, start_all: bool) -> Finals:
+        """What the chains of all units have become; where they are ended early, what is left keeps a first
+        translation."""
+        settings, result = self.config.search, self.result
+        limits = make_limits(batch, settings, trace=trace)
+        _check_memory(batch, settings.chains, len(limits.looks))
+        began = time.monotonic()
 
-    def tick(finals: Finals, finished: int) -> None:
-        def text() -> str:
-            proposals = int(finals.tally.sum())
-            rate = proposals / max(time.monotonic() - began, 1e-9)
-            accepted = 100 * finals.tally[:, ACCEPTED].sum() / max(1, proposals)
-            best = finals.best_so_far() / SCORE_UNITS
-            return f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
+        def tick(finals: Finals, finished: int) -> None:
+            def text() -> str:
+                proposals = int(finals.tally.sum())
+                rate = proposals / max(time.monotonic() - began, 1e-9)
+                accepted = 100 * finals.tally[:, ACCEPTED].sum() / max(1, proposals)
+                best = finals.best_so_far() / SCORE_UNITS
+                return f"{rate / 1e6:.1f} M proposals/s, {accepted:.1f} % accepted, score {best:.1f}"
 
-        share = finished / max(1, len(batch.problem.unit) * settings.chains)
-        watch.look(len(result.documents) + int(share * len(batch.units.first_sentence[:-1])), text)
+            share = finished / max(1, len(batch.problem.unit) * settings.chains)
+            self.watch.look(len(result.documents) + int(share * len(batch.units.first_sentence[:-1])), text)
 
-    search = search_settings(config, model, batch)
-    if settings.method == "gibbs":
-        search = annealed_settings(search, config, model, batch)
-    else:
-        search = with_policy(search, settings, model, batch.problem)
-    judges = make_judges(batch, lanes)
-    check_features(batch, search)
-    driver: Driver = make_driver(batch.problem, search, lanes, values, settings, model.language_models, judges)
-    if settings.method == "gibbs":
-        driver = BestDriver(driver, batch.problem, search, limits)
-    elif settings.policy == "tempering":
-        driver = with_ladders(driver, settings, model, batch.problem, limits.steps)
-    elif settings.restarts:
-        driver = RestartingDriver(driver, batch.problem, search, limits, settings.restarts, settings.perturbation)
-    try:
-        if settings.recombine == "lattice" and settings.lattice.every is not None:
-            finals = run_rounds(
-                batch,
-                driver,
-                limits,
-                start,
-                tick,
-                settings.chains,
-                every=settings.lattice.every,
-                replaced=settings.lattice.replaced,
-                join=lambda finals: _recombine(config, model, batch, finals, result, watch),
-                start_all=start_all,
-            )
-        else:
-            finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
-    finally:
-        driver.close()
-    result.tally += finals.tally
-    result.complete &= finals.complete
-    result.interrupted |= finals.interrupted
-    result.device = driver.name
-    if isinstance(driver, TemperingDriver):
-        result.swaps.append(driver.swaps)
-    return finals
+        search = search_settings(self.config, self.model, batch)
+        driver = policy_driver(self.config, self.model, batch, search, limits)
+        lattice = settings.lattice
+        try:
+            if settings.recombine == "lattice" and lattice.every is not None:
+                join = partial(self.recombined, batch)
+                finals = run_rounds(
+                    batch, driver, limits, start, tick, settings.chains,
+                    every=lattice.every, replaced=lattice.replaced, join=join, start_all=start_all,
+                )  # fmt: skip
+            else:
+                finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
+        finally:
+            driver.close()
+        result.tally += finals.tally
+        result.device = driver.name
+        if isinstance(driver, TemperingDriver):
+            result.swaps.append(driver.swaps)
+        self._ended(finals)
+        return finals
 
+    def recombined(self, batch: Batch, finals: Finals) -> Derivation:
+        """The translation of each sentence; where the search was ended early, without a further search."""
+        search = self.config.search
+        best = choose_all(finals, batch, search.recombine)
+        # Chains that make no step are there to be looked at as they are.
+        if search.recombine != "lattice" or not finals.complete or not finals.step.any():
+            return best
+        tick = self._tick(f"recombination: {{}} of {len(batch.units.words)} sentences")
+        found = recombine(batch, search_settings(self.config, self.model, batch), finals, search, best, tick)
+        self._ended(found)
+        return found.derivation
 
-def _recombine(
-    config: Config,
-    model: Model,
-    batch: Batch,
-    finals: Finals,
-    result: SearchResult,
-    watch: Watch,
-) -> Derivation:
-    """The translation of each sentence of a batch; where the search was ended early, without a further search."""
-    search = config.search
-    best: Derivation = []
-    for document in range(len(batch.units.first_sentence) - 1):
-        best += choose(finals, batch, document, search.recombine).derivation
-    # Chains that make no step are there to be looked at as they are.
-    if search.recombine != "lattice" or not finals.complete or not finals.step.any():
-        return best
+    def swept(self, batch: Batch, best: Derivation) -> tuple[Derivation, NDArray[np.int64]]:
+        """Local optima, and the number of neighbours of each unit."""
+        tick = self._tick(f"final sweep: {{}} of {len(batch.problem.unit)} certified")
+        search, values = search_settings(self.config, self.model, batch), len(self.model.features.names)
+        swept = sweep_to_the_end(batch, search, self.config.search, best, values, lambda _, done: tick(done))
+        self._ended(swept.finals)
+        return swept.derivation, swept.neighbours
 
-    def tick(done: int) -> None:
-        watch.look(len(result.documents), lambda: f"recombination: {done} of {len(batch.units.words)} sentences")
+    def _tick(self, text: str) -> Callable[[int], None]:
+        """Says how many are done; `text` has a place for the number."""
+        return lambda done: self.watch.look(len(self.result.documents), lambda: text.format(done))
 
-    recombined = recombine(batch, search_settings(config, model, batch), finals, search, best, tick)
-    result.complete &= recombined.complete
-    result.interrupted |= recombined.interrupted
-    return recombined.derivation
-
-
-def _sweep(
-    config: Config, model: Model, batch: Batch, best: Derivation, result: SearchResult, watch: Watch
-) -> tuple[Derivation, NDArray[np.int64]]:
-    """Local optima, and the number of neighbours of each unit."""
-
-    def tick(finals: Finals, finished: int) -> None:
-        watch.look(len(result.documents), lambda: f"final sweep: {finished} of {len(batch.problem.unit)} certified")
-
-    values = len(model.features.names)
-    swept = sweep_to_the_end(batch, search_settings(config, model, batch), config.search, best, values, tick)
-    result.complete &= swept.finals.complete
-    result.interrupted |= swept.finals.interrupted
-    return swept.derivation, swept.neighbours
+    def _ended(self, part: Ending) -> None:
+        """What comes behind a part that was ended early is ended before it begins."""
+        self.result.ended_with(part)
+        if not self.result.complete:
+            self.watch.deadline = time.monotonic()
 
 
 def _check_memory(batch: Batch, chains: int, looks: int) -> None:
@@ -351,39 +297,3 @@ def _check_memory(batch: Batch, chains: int, looks: int) -> None:
             expected=f"{need / 2**20:.0f} MiB for {chains} chains",
             hint="take fewer chains, or shorter documents",
         )
-
-
-def _describe(
-    config: Config,
-    batch: Batch,
-    finals: Finals,
-    best: Derivation,
-    document: int,
-    count: int,
-    distinct: bool,
-    keep_chains: bool,
-) -> DocumentResult:
-    def translation(derivation: Sequence[NDArray[np.int32]]) -> Translation:
-        return describe_document(batch, derivation, config.search.first_jump)
-
-    units = np.flatnonzero(batch.units.document == document)
-    chains = every_chain(finals, batch, document) if keep_chains else []
-    return DocumentResult(
-        best=translation(best),
-        chain_scores=finals.score[units].sum(axis=0) / SCORE_UNITS,
-        n_best=[translation(choice.derivation) for choice in n_best(finals, batch, document, count, distinct=distinct)],
-        chains=[
-            [
-                [(*batch.options.span_of(option), batch.options.target(option)) for option in options.tolist()]
-                for options in choice.derivation
-            ]
-            for choice in chains
-        ],
-        places=[
-            [[batch.options.place_in_span(option) for option in options.tolist()] for options in choice.derivation]
-            for choice in chains
-        ],
-        steps=finals.step[units].T,
-        rejected=finals.rejected[units].T,
-        trace={step: scores[units].sum(axis=0) / SCORE_UNITS for step, scores in finals.trace.items()},
-    )

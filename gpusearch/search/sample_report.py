@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from gpusearch.io.json_files import write_json
 from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
 from gpusearch.search.ess import effective_sample_size
-from gpusearch.search.samples import OPERATORS, Samples, UnitSamples
+from gpusearch.search.operators import OF_GIBBS
+from gpusearch.search.samples import Samples, UnitSamples
 
 FILE = "diagnostics.json"
 # Above it chains disagree: Gelman & Rubin's 1.1 is too lenient, 1.01 (Vehtari et al. 2021) is for final results.
@@ -108,7 +109,7 @@ def report(samples: Samples, superchain: NDArray[np.int64]) -> Report:
         units.append(_unit_report(unit, superchain))
     acceptance = {}
     for name, (empty, stayed, moved) in zip(samples.operators, tally.tolist(), strict=True):
-        if len(samples.operators) > len(OPERATORS) and empty + stayed + moved == 0:
+        if len(samples.operators) > len(OF_GIBBS) and empty + stayed + moved == 0:
             continue  # an operation with no share
         acceptance[name] = {
             "empty": empty / max(1, empty + stayed + moved),

@@ -8,21 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.config import Config
-from gpusearch.kernels.records import OPERATIONS, UNIT_WORDS, Search
+from gpusearch.kernels.records import UNIT_WORDS, Search
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.search.driver import Driver
 from gpusearch.search.gibbs import iteration_steps
 from gpusearch.search.gibbs import sampler as gibbs_sampler
 from gpusearch.search.hastings import make_hastings
+from gpusearch.search.operators import OF_GIBBS, PROPOSED
+from gpusearch.search.policies import make_ladder
 from gpusearch.search.run import search_settings
-from gpusearch.search.samples import OPERATORS
 from gpusearch.search.state import UNLIMITED
-from gpusearch.search.temperature import HOTTEST, geometric, temperature_levels
+from gpusearch.search.temperature import temperature_levels
 from gpusearch.search.tempering import Ladder, TemperingDriver
-
-OPERATION_NAMES = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split-and-swap")
-assert len(OPERATION_NAMES) == OPERATIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +57,12 @@ def make_sampler(config: Config, model: Model, batch: Batch) -> Sampler:
     if sample.method == "metropolis":
         return Sampler(search._replace(temperature=temperature_levels([cold])), steps, None)
     tempering = config.search.tempering
-    hot = min(max(model.temperature(tempering.hot), 2 * cold), HOTTEST)
-    ladder = Ladder(
-        first=np.array(geometric(cold, hot, tempering.levels)),
-        interval=np.maximum(np.ceil(tempering.swap_every * words), 1).astype(np.int64),
-        burn_in=sample.burn_in * steps,
-        climb=np.full(len(words), UNLIMITED),
-    )
+    hot = max(model.temperature(tempering.hot), 2 * cold)
+    never = np.full(len(words), UNLIMITED)
+    ladder = make_ladder(tempering, problem, (cold, hot), sample.burn_in * steps, never)
     return Sampler(search._replace(temperature=temperature_levels([])), steps, ladder)
 
 
 def operators_of(method: str) -> tuple[str, ...]:
     """Names of the rows of the tallies."""
-    return OPERATORS if method == "gibbs" else OPERATION_NAMES
+    return OF_GIBBS if method == "gibbs" else PROPOSED

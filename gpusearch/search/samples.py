@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 from gpusearch.errors import InputError
 from gpusearch.io.json_files import read_json
 from gpusearch.model.weights import SCORE_UNITS, VALUE_UNITS
+from gpusearch.search.operators import OF_GIBBS
 from gpusearch.search.sample_options import OptionTable, read_options
 
 VERSION = 1
 HEADER = "samples.json"
-OPERATORS = ("retrans", "merge-split", "reorder", "resegment")
 OUTCOMES = ("empty", "stayed", "moved")
 
 Join = Callable[[Sequence[str]], str]
 
 
-def round_type(chains: int, slots: int, values: int, operators: int = len(OPERATORS), levels: int = 1) -> np.dtype[Any]:
+def round_type(chains: int, slots: int, values: int, operators: int = len(OF_GIBBS), levels: int = 1) -> np.dtype[Any]:
     """A round of a unit: what all its chains are after the same number of iterations.
 
     Args:
@@ -160,7 +160,7 @@ class Samples:
     @property
     def operators(self) -> tuple[str, ...]:
         """Names of the rows of the tallies."""
-        return tuple(self.header.get("operators", OPERATORS))
+        return tuple(self.header.get("operators", OF_GIBBS))
 
     @property
     def levels(self) -> int:

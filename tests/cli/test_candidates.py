@@ -18,14 +18,13 @@ from tests.tiny import TINY, copy_tiny
 
 SOURCES = ["la maison bleue .", "", "le chien xyz dort ."]
 TEXTS = {0: ["my blue castle .", "the house is blue ."], 2: ["the dog sleeps .", "a dog  named xyz is asleep ."]}
-ROWS = [
+ROWS: list[dict[str, Any]] = [
     {"id": segment, "text": text, "scores": {"nmt": -float(place + 1), "rank": float(place)}}
     for segment, texts in TEXTS.items()
     for place, text in enumerate(texts)
 ]
 LISTED = [
-    f"{row['id']} ||| {row['text']} ||| nmt= {row['scores']['nmt']} rank= {row['scores']['rank']} ||| 0"  # type: ignore[index]
-    for row in ROWS
+    f"{row['id']} ||| {row['text']} ||| nmt= {row['scores']['nmt']} rank= {row['scores']['rank']} ||| 0" for row in ROWS
 ]
 
 

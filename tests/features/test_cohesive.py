@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -124,7 +125,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("ids").write_text("x\nx\ny\n")
 
 
-def decoded(*more: str) -> list[dict[str, object]]:
+def decoded(*more: str) -> list[dict[str, Any]]:
     command = [
         "decode",
         "-c",
@@ -153,10 +154,10 @@ def test_what_is_reported_is_what_the_algorithms_say(weight: float) -> None:
         if tree is None:
             continue
         features = segment["features"]
-        spans = [(first, last + 1) for first, last in (phrase["span"] for phrase in segment["phrases"])]  # type: ignore[attr-defined]
+        spans = [(first, last + 1) for first, last in (phrase["span"] for phrase in segment["phrases"])]
         expected = cohesion(lay_over(tree, [word.form for word in tree.words], "it"), spans)
-        assert features["coh3"] == -expected["coh3"][0]  # type: ignore[index]
-        total += features["coh3"]  # type: ignore[index]
+        assert features["coh3"] == -expected["coh3"][0]
+        total += features["coh3"]
     assert (total < 0) == (weight < 0)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusearch.kernels import reference, reference_features  # noqa: F401  # registers the twins of features
+from gpusearch.kernels import reference
 from gpusearch.kernels.commit import commit
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.records import (
@@ -29,9 +29,8 @@ from gpusearch.kernels.reference import Proposal
 from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch, make_state
-from tests.feature_forms import FORMS
+from tests.feature_forms import FORMS, SMALL
 from tests.paths import Case
-from tests.random_features import SMALL
 from tests.step_checker import FINE, LEAST, check_steps
 
 PROPOSALS = 1_000_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -31,9 +32,9 @@ def check_sentence(source: str, text: str, sentence: SentenceTranslation) -> Non
         assert 0 <= target < len(sentence.words)
 
 
-def check(decoder: Decoder, documents: list[list[str]], **settings: object) -> list[list[str]]:
+def check(decoder: Decoder, documents: list[list[str]], **settings: Any) -> list[list[str]]:
     """Decode and check all that comes out; returns the texts."""
-    decoded = decoder.decode(documents, **({"chains": 4, "threads": 1, "recombine": "best-unit"} | settings))  # type: ignore[arg-type]  # settings
+    decoded = decoder.decode(documents, **({"chains": 4, "threads": 1, "recombine": "best-unit"} | settings))
     assert [len(texts) for texts in decoded.texts] == [len(document) for document in documents]
     for document, texts, found in zip(documents, decoded.texts, decoded.result.documents, strict=True):
         for source, text, sentence in zip(document, texts, found.best.sentences, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpusearch.kernels import reference, reference_features  # noqa: F401 (registers values)
+from gpusearch.kernels import reference
 from gpusearch.kernels.crossover import cross
 from gpusearch.kernels.records import LIMIT_STEPS, Problem, Search, State
 from gpusearch.kernels.target import exact

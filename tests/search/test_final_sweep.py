@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import gpusearch
+from gpusearch.cli.decoded import tally_table
 from gpusearch.errors import InputError
 from gpusearch.kernels import reference
-from gpusearch.kernels.records import SENTENCE_OPTION
 from gpusearch.kernels.reference_neighbours import neighbours
 from gpusearch.kernels.target import exact
-from gpusearch.model.problem import build_problem
+from gpusearch.model.problem import Batch, build_problem
 from gpusearch.search.run import search_settings
+from gpusearch.search.translation import SentenceTranslation
 from tests.enumeration import derivations
 from tests.tiny import copy_tiny
 
@@ -63,12 +63,20 @@ def test_the_final_sweep_makes_no_translation_worse(tmp_path: Path) -> None:
     assert "final_sweep:True" in after.signature
 
 
+def test_the_table_of_steps_names_groups_of_neighbours(tmp_path: Path) -> None:
+    decoder = gpusearch.load(copy_tiny(tmp_path))
+    table = tally_table(decoder.decode(DOCUMENTS, policy="sweep", chains=1)).split("\n")
+    assert [row.split()[0] for row in table[1:]] == ["blocks", "exchanges", "swaps", "insertions", "all"]
+    table = tally_table(decoder.decode(DOCUMENTS, chains=1)).split("\n")
+    assert [row.split()[0] for row in table[1:]] == ["change", "swap", "resegment", "all"]
+
+
 def test_docent_does_not_sweep(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="hill climbing"):
         gpusearch.load(copy_tiny(tmp_path), ["search.compat=docent", "search.policy=sweep"])
 
 
-def _options(batch, number, sentence) -> list[int]:  # type: ignore[no-untyped-def]
+def _options(batch: Batch, number: int, sentence: SentenceTranslation) -> list[int]:
     """The options of a sentence that is described by its spans and words."""
     found = []
     for phrase in sentence.phrases:
@@ -77,11 +85,7 @@ def _options(batch, number, sentence) -> list[int]:  # type: ignore[no-untyped-d
             for option in range(len(batch.options))
             if batch.options.span_of(option) == (phrase.start, phrase.stop)
             and tuple(batch.options.target(option)) == phrase.words
-            and _sentence_of(batch, option) == number
+            and batch.options.sentence(option) == number
         ]
         found.append(same[0])
     return found
-
-
-def _sentence_of(batch, option) -> int:  # type: ignore[no-untyped-def]
-    return int(np.searchsorted(batch.problem.sentence[:, SENTENCE_OPTION], option, side="right")) - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,13 +118,13 @@ def test_proposals_are_taken_whatever_they_score(repetitions: Callable[[int], in
     assert changed > 0
 
 
-def test_restarts_need_an_end(tmp_path: object) -> None:
+def test_restarts_need_an_end(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="max_rejected"):
-        gpusearch.load(copy_tiny(tmp_path), ["search.restarts=2"])  # type: ignore[arg-type]
+        gpusearch.load(copy_tiny(tmp_path), ["search.restarts=2"])
 
 
-def test_restarts_never_end_below_one_run(tmp_path: object) -> None:
-    decoder = gpusearch.load(copy_tiny(tmp_path))  # type: ignore[arg-type]
+def test_restarts_never_end_below_one_run(tmp_path: Path) -> None:
+    decoder = gpusearch.load(copy_tiny(tmp_path))
     document = [["une petite maison bleue", "la maison bleue"]]
     once = decoder.decode(document, chains=1, max_rejected=3)
     more = decoder.decode(document, chains=1, max_rejected=3, restarts=5)

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from gpusearch.config.beam import LatticeConfig
 from gpusearch.config.search import SearchConfig
 from gpusearch.model.model import Model
+from gpusearch.search.result import SearchResult
 from tests.parity_model import newstest_documents
 from tests.search.runs import outcome, search
 
@@ -24,8 +25,8 @@ def documents(parity: Path) -> list[list[list[str]]]:
     return [newstest_documents(parity)[0][:4]]
 
 
-def scores(result: object) -> list[float]:
-    return [sentence.score for found in result.documents for sentence in found.best.sentences]  # type: ignore[attr-defined]
+def scores(result: SearchResult) -> list[float]:
+    return [sentence.score for found in result.documents for sentence in found.best.sentences]
 
 
 def test_chains_that_are_not_replaced_come_to_the_same_end(newstest_model: Model, documents: list) -> None:
