@@ -134,6 +134,7 @@ def decoded(*more: str) -> list[dict[str, Any]]:
         "--docids",
         "ids",
         "--set=text.lowercase=true",
+        "--set=search.recombine=best-unit",
         *COHESIVE,
         "-q",
         "-o",

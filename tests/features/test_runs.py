@@ -46,7 +46,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     save_space(
         SemanticSpace(tuple(words), ("a", "."), vector, np.array([-3.0, -2.5]), histogram, -8, -15, 5, False), path
     )
-    return (*FEATURES, f"features.topic.path={path}", f"features.whole.path={trees}")
+    more = f"features.topic.path={path}", f"features.whole.path={trees}"
+    return (*FEATURES, *more, "search.recombine=best-unit")  # for which there is nothing more to compile
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +74,7 @@ def test_a_feature_of_the_document_makes_documents_the_units_and_decides(load: C
     same, different = load("features.ttr.weights=-200"), load("features.ttr.weights=200")
     texts = ["une maison", "une maison", "une maison"]
     found = [
-        decoder.decode([texts], chains=8, steps_per_word=100.0, recombine="best-unit").result.documents[0]
-        for decoder in (same, different)
+        decoder.decode([texts], chains=8, steps_per_word=100.0).result.documents[0] for decoder in (same, different)
     ]
     assert [one.steps.shape[1] for one in found] == [1, 1]
     ratios = [float(one.best.features[same.model.features.index("ttr")]) for one in found]
@@ -82,6 +82,7 @@ def test_a_feature_of_the_document_makes_documents_the_units_and_decides(load: C
     assert ratios[1] > ratios[0]
 
 
+@pytest.mark.slow
 def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them(load: Callable[..., Decoder]) -> None:
     """Two chains of a few steps: what comes of their sentences and the lattice's is no worse than either, and better
     for some seeds."""
