@@ -20,17 +20,30 @@ import numba
 from numba.extending import intrinsic, overload
 
 from gpusearch.kernels.indices import unsigned_indices
+from gpusearch.kernels.inlining import InliningCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Everything is inlined into the driver: a call would pass each array of each record through the stack, hundreds of
 # words, and a step took 2.7 times as long. No reference counts (nothing is allocated), no bounds checks, C's division.
-OPTIONS: Any = {"_nrt": False, "boundscheck": False, "error_model": "numpy", "forceinline": True}
+OPTIONS: Any = {
+    "_nrt": False,
+    "boundscheck": False,
+    "error_model": "numpy",
+    "forceinline": True,
+    "no_cfunc_wrapper": True,
+}
+
+
+def _register(function: Callable[..., Any], choose: Callable[..., Any], options: Any = OPTIONS) -> None:
+    """Have compiled what `choose` returns for the types of arguments, wherever the function is called."""
+    overload(function, target="cpu", strict=False, jit_options=options | {"pipeline_class": InliningCompiler})(choose)
+    overload(function, target="generic", strict=False, jit_options=options)(choose)
 
 
 def shared(function: Function) -> Function:
     """Register a plain function for every compiled target; the function itself stays what it was."""
-    overload(function, target="generic", strict=False, jit_options=OPTIONS)(lambda *_: unsigned_indices(function))
+    _register(function, lambda *_: unsigned_indices(function))
     return function
 
 
@@ -58,9 +71,7 @@ def wrapping_product(left: Any, right: Any) -> Any:
     return left * right
 
 
-overload(wrapping_product, target="generic", strict=False, jit_options=OPTIONS)(
-    lambda left, right: lambda left, right: _product(left, right)
-)
+_register(wrapping_product, lambda left, right: lambda left, right: _product(left, right))
 
 
 # Of what is called rarely: it stays a function, which keeps a driver small and its compilation short.
@@ -80,9 +91,7 @@ def optional(absent: Callable[..., Any], *, apart: bool = False) -> Callable[[Fu
         def chosen(record: Any, *arguments: Any) -> Any:
             return (function if record else absent)(record, *arguments)
 
-        overload(chosen, target="generic", strict=False, jit_options=options)(
-            lambda record, *_: unsigned_indices(absent if _is_empty(record) else function)
-        )
+        _register(chosen, lambda record, *_: unsigned_indices(absent if _is_empty(record) else function), options)
         return cast(Function, chosen)
 
     return register
@@ -126,9 +135,7 @@ def _with_versions(declaration: Callable[..., Any], default: Callable[..., Any] 
 
         return register
 
-    overload(chosen, target="generic", strict=False, jit_options=OPTIONS)(
-        lambda record, *_: unsigned_indices(of(getattr(record, "instance_class", type(record))))
-    )
+    _register(chosen, lambda record, *_: unsigned_indices(of(getattr(record, "instance_class", type(record)))))
     found: Any = chosen
     found.version = version
     return found
@@ -188,7 +195,7 @@ def _cache() -> Iterator[None]:
 def cpu_driver(function: Function) -> Function:
     """Compile a driver for the CPU: releases the GIL (one call a thread), kept in the on-disk cache."""
     with _cache():
-        compiled: Function = numba.njit(cache=True, nogil=True, **OPTIONS)(function)
+        compiled: Function = numba.njit(cache=True, nogil=True, **APART)(function)
     _drivers.append(compiled)
     return compiled
 
@@ -258,4 +265,4 @@ def interpreted(record: Any) -> Any:
     return exact(record)
 
 
-overload(interpreted, target="generic", strict=False, jit_options=OPTIONS)(lambda record: lambda record: record)
+_register(interpreted, lambda record: lambda record: record)
