@@ -43,6 +43,9 @@ def command(
     skip_symbols: Annotated[
         bool, typer.Option("--skip-symbols", help="Read <s>, </s> and <unk> in the text as blanks; else: an error.")
     ] = False,
+    reverse: Annotated[
+        bool, typer.Option("--reverse", help="Read sentences from their ends: a model for the feature reverse-lm.")
+    ] = False,
     discount_fallback: Annotated[
         bool, typer.Option(help="Take discounts 0.5 1 1.5 where the text is too small for its own; else: an error.")
     ] = True,
@@ -68,6 +71,7 @@ def command(
             prune=_numbers(prune),
             vocabulary=vocabulary,
             skip_symbols=skip_symbols,
+            reverse=reverse,
             discount_fallback=FALLBACK if discount_fallback else None,
             threads=threads,
             memory=memory,

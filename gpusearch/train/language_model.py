@@ -58,6 +58,7 @@ def train_language_model(
     prune: Sequence[int] = (),
     vocabulary: str | Path | None = None,
     skip_symbols: bool = False,
+    reverse: bool = False,
     discount_fallback: Discounts | None = FALLBACK,
     threads: int | None = None,
     memory: str = "3GB",
@@ -78,6 +79,7 @@ def train_language_model(
             than the one before, the last serves all higher orders.
         vocabulary: file of the words that the model may have; n-grams with others are dropped.
         skip_symbols: read ``<s>``, ``</s>`` and ``<unk>`` in the text as blanks; else they are an error.
+        reverse: read sentences from their last word to their first, as the feature ``reverse-lm`` does.
         discount_fallback: discounts of orders for which the text gives none; None: that is an error.
         threads: all cores where None.
         memory: what counting and estimating may use, such as "3GB" or "500MB".
@@ -87,7 +89,7 @@ def train_language_model(
         InputError: a value that cannot be used, text without a word, a special word in the text, not enough memory.
     """
     output = Path(output)
-    settings = settle(order, prune, vocabulary, skip_symbols, discount_fallback, threads, memory)
+    settings = settle(order, prune, vocabulary, skip_symbols, discount_fallback, threads, memory, reverse)
     if tool not in TOOLS:
         raise InputError("unknown tool for language models", found=repr(tool), expected=" | ".join(TOOLS))
     with _scratch(output) as folder:
@@ -103,7 +105,7 @@ def _by_ourselves(
     texts: Sequence[str | Path], output: Path, settings: NgramSettings, folder: Path, progress: Progress
 ) -> LanguageModelReport:
     allowed = None if settings.vocabulary is None else read_vocabulary(settings.vocabulary)
-    text = NgramText(texts, allowed, settings.skip_symbols)
+    text = NgramText(texts, allowed, settings.skip_symbols, settings.reverse)
     order = settings.order
     seconds: dict[str, float] = {}
     with engine(folder, threads=settings.threads, memory=f"{settings.memory}B") as connection:

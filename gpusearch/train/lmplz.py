@@ -12,6 +12,7 @@ from pathlib import Path
 from gpusearch.errors import GpusearchError, InputError
 from gpusearch.io.files import read_blocks, replaced
 from gpusearch.train.ngram_settings import Discounts, NgramSettings
+from gpusearch.train.ngram_text import reversed_lines
 
 _STATISTICS = re.compile(r"^\d+ (\d+)(?:/\d+)? D1=(\S+) D2=(\S+) D3\+=(\S+)$", re.MULTILINE)
 _TOKENS = re.compile(r"^Unigram tokens (\d+) ", re.MULTILINE)
@@ -50,6 +51,8 @@ def run_lmplz(texts: Sequence[str | Path], output: Path, settings: NgramSettings
     with open(text, "wb") as stream:
         for path in texts:
             for block in read_blocks(path):
+                if settings.reverse:
+                    block = reversed_lines(block)
                 stream.write(block if block.endswith(b"\n") else block + b"\n")
     command = [program, "--order", str(settings.order), "--text", str(text), "--arpa", str(arpa)]
     command += ["--temp_prefix", f"{folder}/", "--memory", f"{settings.memory}b"]

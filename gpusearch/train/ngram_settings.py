@@ -27,6 +27,7 @@ class NgramSettings:
     Attributes:
         thresholds: for each order from 1; n-grams that occur that often or less are dropped.
         memory: bytes.
+        reverse: sentences are read from their last word to their first.
     """
 
     thresholds: tuple[int, ...]
@@ -35,6 +36,7 @@ class NgramSettings:
     discount_fallback: Discounts | None
     threads: int
     memory: int
+    reverse: bool = False
 
     @property
     def order(self) -> int:
@@ -50,6 +52,7 @@ def settle(
     discount_fallback: Discounts | None,
     threads: int | None,
     memory: str,
+    reverse: bool = False,
 ) -> NgramSettings:
     """Check what the user asks for, and fill in what is left to us.
 
@@ -63,6 +66,7 @@ def settle(
         discount_fallback,
         threads or len(os.sched_getaffinity(0)),
         _bytes_of(memory),
+        reverse,
     )
 
 

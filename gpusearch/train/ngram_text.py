@@ -57,12 +57,14 @@ class NgramText:
         allowed: words that the model may have, None for all. The others are counted all the same: they get
             negative numbers.
         skip_symbols: read ``<s>``, ``</s>`` and ``<unk>`` in the text as blanks; else they are an error.
+        reverse: read each sentence from its last word to its first.
         sentences, tokens: what was read so far.
     """
 
     paths: Sequence[str | Path]
     allowed: frozenset[bytes] | None = None
     skip_symbols: bool = False
+    reverse: bool = False
     sentences: int = 0
     tokens: int = 0
     _numbers: _Numbers = field(init=False)
@@ -95,9 +97,10 @@ class NgramText:
             _check_utf8(block, path, line)
             first = len(chunk)
             lines = block.translate(_TO_BLANK).removesuffix(b"\n").split(b"\n")
+            step = -1 if self.reverse else 1
             for sentence in lines:
                 chunk += padding
-                chunk += map(number, sentence.split(b" "))
+                chunk += map(number, sentence.split(b" ")[::step])
                 chunk.append(END)
             if not self.skip_symbols and _SPECIAL in chunk[first:]:
                 raise _special_word(lines, path, line)
@@ -115,6 +118,12 @@ class NgramText:
         ends = np.flatnonzero(numbers != BEGIN)
         self.tokens += int(np.count_nonzero(numbers[ends] != END))
         return np.stack([numbers[ends - back] for back in range(order - 1, -1, -1)])
+
+
+def reversed_lines(block: bytes) -> bytes:
+    """A block of lines, each with its words from the last to the first."""
+    lines = block.translate(_TO_BLANK).removesuffix(b"\n").split(b"\n")
+    return b"".join(b" ".join(line.split(b" ")[::-1]) + b"\n" for line in lines)
 
 
 def read_vocabulary(path: str | Path) -> frozenset[bytes]:

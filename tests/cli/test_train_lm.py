@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 from pathlib import Path
 
 import pytest
 
 from gpusearch.cli.main import run
 from gpusearch.io.arpa import read_arpa
+from gpusearch.model.language_model import LanguageModel
+
+LMPLZ = pytest.mark.skipif(shutil.which("lmplz") is None, reason="no lmplz on the PATH")
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +52,20 @@ def test_text_may_be_compressed(capsys: pytest.CaptureFixture[str]) -> None:
     for text in ("text", "text.gz"):
         assert run(["train-lm", text, "--order", "2", "-q", "-o", f"{text}.arpa"]) == 0
     assert Path("text.arpa").read_bytes() == Path("text.gz.arpa").read_bytes()
+
+
+@pytest.mark.parametrize("tool", ["own", pytest.param("lmplz", marks=LMPLZ)])
+def test_reverse_is_a_model_of_reversed_sentences(tool: str) -> None:
+    """To the byte the model of a text whose lines were turned around; another one than that of the text."""
+    Path("text").write_text("a b c\n\n  a\tb d\r\na c é\n" * 2, encoding="utf-8")
+    Path("turned").write_text("c b a\n\nd b a\né c a\n" * 2, encoding="utf-8")
+    for name, text, more in (("one", "text", ["--reverse"]), ("other", "turned", []), ("plain", "text", [])):
+        assert run(["train-lm", text, "--order", "3", "-q", "--lm-tool", tool, "-o", f"{name}.arpa", *more]) == 0
+    assert Path("one.arpa").read_bytes() == Path("other.arpa").read_bytes() != Path("plain.arpa").read_bytes()
+    one, turned = (LanguageModel.from_arpa(f"{name}.arpa") for name in ("one", "other"))
+    words = ["b", "é", "x", "c"]
+    scores = [model.score(model.index(words[::-1])[None], [4]) for model in (one, turned)]
+    assert scores[0] == scores[1] < 0
 
 
 @pytest.mark.parametrize(

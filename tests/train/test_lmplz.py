@@ -70,6 +70,11 @@ def test_the_program_gets_text_and_options(tmp_path: Path, program: Path) -> Non
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "bin", "lm.arpa"]
 
 
+def test_the_program_gets_reversed_text(tmp_path: Path, program: Path) -> None:
+    train(tmp_path, reverse=True)
+    assert (program / "text").read_text() == "it so\nis\n"
+
+
 def test_options_that_are_not_set_are_not_given(tmp_path: Path, program: Path) -> None:
     train(tmp_path, discount_fallback=None)
     assert "--memory 3000000000b" in (program / "arguments").read_text()
