@@ -4,7 +4,8 @@ usage: python -m profiling.features PARITY WORK [--seconds 4] [--only NAME] [--k
 
 The newstest2012 model on its shortest and its longest document (175 and 1,755 words), one lane and one thread, from a
 random start, as in `profiling.throughput`. The semantic language model has 30 random dimensions for all words but the
-200 most frequent ones of the options, which are its stop words.
+200 most frequent ones of the options, which are its stop words. The model's own language model stands for one of
+reversed sentences, and for one of selected words: every tenth of the options' words.
 """
 
 from __future__ import annotations
@@ -26,9 +27,10 @@ from gpusearch.model.problem import build_problem
 from gpusearch.search.bench import measure
 from profiling.results import keep
 from profiling.throughput import Documents, Report
-from tests.parity_model import newstest_documents, write_newstest
+from tests.parity_model import NEWSTEST, newstest_documents, write_newstest
 
 DIMENSIONS, STOP_WORDS = 30, 200
+LM = f"{NEWSTEST}.lm.arpa.gz"
 # Weights like those of a tuned model, so that chains walk as they do in use.
 SETS: dict[str, dict[str, dict[str, Any]]] = {
     "none": {},
@@ -38,13 +40,17 @@ SETS: dict[str, dict[str, dict[str, Any]]] = {
     "q-value-words": {"qw": {"use": "q-value-words", "weights": 5.0}},
     "semantic-lm": {"topic": {"use": "semantic-lm", "weights": 0.1, "path": "space.npz"}},
     "sentence-length": {"length": {"use": "sentence-length", "weights": 0.1}},
+    "reverse-lm": {"back": {"use": "reverse-lm", "weights": 0.1, "path": LM}},
+    "gappy-lm": {"gap": {"use": "gappy-lm", "weights": [0.1, 0.1], "path": LM, "options.words": "words"}},
+    "cache": {"cache": {"use": "cache", "weights": 0.2}},
 }
+EACH = list(SETS)[1:]
 SETS["type-token-ratio, q-value-phrases, semantic-lm"] = {
     **SETS["type-token-ratio"],
     **SETS["q-value-phrases"],
     **SETS["semantic-lm"],
 }
-SETS["all"] = {name: entry for some in list(SETS.values())[1:7] for name, entry in some.items()}
+SETS["all"] = {name: entry for one in EACH for name, entry in SETS[one].items()}
 
 
 def main() -> None:
@@ -61,6 +67,8 @@ def main() -> None:
     model = load_model(load_config(path, settings))
     documents = newstest_documents(arguments.parity)
     write_space(model, documents, arguments.work / "space.npz")
+    words = "\n".join(target_words(model, documents)[::10]) + "\n"
+    (arguments.work / "words").write_text(words, encoding="utf-8")
     sizes = [sum(map(len, document)) for document in documents]
     ends = int(np.argmin(sizes)), int(np.argmax(sizes))
     report = Report()
@@ -89,11 +97,16 @@ def toml(entries: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_space(model: Model, documents: Documents, path: Path) -> None:
-    """A space on the target words of the documents' options."""
+def target_words(model: Model, documents: Documents) -> list[str]:
+    """Words of a seventh of the options, the most frequent first."""
     options = build_problem(replace(model, document=()), documents).options
     counts = Counter(word for option in range(0, len(options), 7) for word in options.target(option))
-    words = [word for word, _ in counts.most_common()]
+    return [word for word, _ in counts.most_common()]
+
+
+def write_space(model: Model, documents: Documents, path: Path) -> None:
+    """A space on the target words of the documents' options."""
+    words = target_words(model, documents)
     rng = np.random.default_rng(1)
     vector = rng.normal(size=(len(words) - STOP_WORDS, DIMENSIONS))
     vector *= (1 << VECTOR_BITS) / np.linalg.norm(vector, axis=1, keepdims=True)

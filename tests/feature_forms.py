@@ -13,3 +13,11 @@ FORMS = (
 )
 # Small ones, apart from those: what is checked of them is checked interpreted.
 SMALL = ("long-words:letters=2", "bracketing", "sentence-parity")
+# With language models of their own, and the cache: kernels of their own, as the records are of other types.
+ALONG = ("reverse-lm", "gappy-lm", "cache:letters=0")
+ALONG_FORMS = (
+    ALONG,
+    ("reverse-lm:order=1", "gappy-lm:order=5,share=7", "cache:items=words,letters=3,window=2,decay=0.5"),
+    ("reverse-lm:order=5", "gappy-lm:order=2,share=1", "cache:items=source-word-pairs,letters=0,window=1"),
+    ("reverse-lm:order=2", "gappy-lm:order=4,inside=1", "cache:items=target-word-pairs,letters=2,decay=1"),
+)

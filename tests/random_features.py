@@ -16,11 +16,14 @@ import numpy as np
 
 from gpusearch.features.builtin import BUILT_IN, COHESION
 from gpusearch.features.cohesive import Cohesion
+from gpusearch.features.gappy_lm import GappyLanguageModel
 from gpusearch.features.material import Material, Points
 from gpusearch.features.protocol import Feature
 from gpusearch.features.record import make_document
+from gpusearch.features.reverse_lm import ReverseLanguageModel
 from gpusearch.features.semantic import SemanticSpace
 from gpusearch.features.semantic_lm import SemanticLanguageModel
+from gpusearch.features.sequence_lm import OwnModel
 from gpusearch.features.simple import Bracketing
 from gpusearch.features.trees import TokenTree
 from gpusearch.kernels.records import (
@@ -34,6 +37,8 @@ from gpusearch.kernels.records import (
 )
 from gpusearch.kernels.semantic import BINS, VECTOR_BITS
 from gpusearch.model.entries import offsets_of
+from gpusearch.model.language_model import LanguageModel
+from tests.random_language import random_arpa
 
 # Large: scores of random problems are hundreds of nats apart, most values of features are not.
 WEIGHT = 1 << 30
@@ -45,6 +50,8 @@ def feature(written: str) -> Feature:
         return Bracketing((("w0", "w1"), ("w2", "w5")))
     if written == "semantic-lm":
         return SemanticLanguageModel(random_space())
+    if written.startswith(("reverse-lm", "gappy-lm")):
+        return random_own_model(written)
     name, _, options = written.partition(":")
     given: dict[str, Any] = {}
     for option in filter(None, options.split(",")):
@@ -56,6 +63,19 @@ def feature(written: str) -> Feature:
     if name in COHESION:
         return random_trees(COHESION[name])
     return BUILT_IN[name](**given)
+
+
+def random_own_model(written: str) -> Feature:
+    """``reverse-lm:order=3`` or ``gappy-lm:order=3,share=2``, every second word selected; ``inside=1``: no history
+    leaves its sentence. Words that the model lacks are among them."""
+    name, _, options = written.partition(":")
+    given = {"order": 3, "share": 2, "inside": 0}
+    given |= {key: int(value) for key, value in (option.split("=") for option in filter(None, options.split(",")))}
+    own = OwnModel(LanguageModel.from_arpa(random_arpa(17, given["order"])))
+    if name == "reverse-lm":
+        return ReverseLanguageModel(own)
+    selected = frozenset(f"w{k}" for k in range(0, 100, given["share"]))
+    return GappyLanguageModel(own, selected, sentence_internal=bool(given["inside"]))
 
 
 @cache
@@ -109,9 +129,10 @@ def random_tree(tokens: int, seed: int) -> TokenTree:
 def with_features(problem: Problem, written: Sequence[str], seed: int = 0) -> tuple[Problem, int]:
     """The problem with features of weights of either sign, and how many values they add to a state."""
     signs = np.random.default_rng((seed, 4)).choice([-1, 1], len(written))
-    chosen = [(feature(one), [int(sign) * WEIGHT]) for one, sign in zip(written, signs, strict=True)]
-    material = random_material(problem)
-    return problem._replace(document=make_document(material, chosen)), len(chosen)
+    features = [feature(one) for one in written]
+    counts = [max(1, len(one.names)) for one in features]
+    chosen = [(one, [int(sign) * WEIGHT] * count) for one, sign, count in zip(features, signs, counts, strict=True)]
+    return problem._replace(document=make_document(random_material(problem), chosen)), sum(counts)
 
 
 def random_material(problem: Problem) -> Material:

@@ -13,11 +13,14 @@ from gpusearch.features.cohesive import (
     NounCount,
     VerbCount,
 )
+from gpusearch.features.gappy_lm import gappy_language_model
 from gpusearch.features.protocol import Feature
 from gpusearch.features.q_value import QValueOfPhrases, QValueOfWords
+from gpusearch.features.reverse_lm import reverse_language_model
 from gpusearch.features.semantic_lm import semantic_language_model
 from gpusearch.features.sentence_length import SentenceLength
 from gpusearch.features.simple import Bracketing, LongWords, SentenceParity
+from gpusearch.features.translation_cache import TranslationCache
 from gpusearch.features.type_token import Ovix, TypeTokenRatio
 
 COHESION: dict[str, type[Cohesion]] = {
@@ -32,10 +35,13 @@ COHESION: dict[str, type[Cohesion]] = {
 _STEPS = "sentence", "the steps that change, and the phrases before them"
 COSTS = dict.fromkeys(COHESION, _STEPS) | {
     "bracketing": ("document", "the phrases that change"),
+    "cache": ("document", "the items that change, and the sentences around that have them"),
+    "gappy-lm": ("document", "the selected words that change, and order - 1 of them behind"),
     "long-words": ("sentence", "the phrases that change"),
     "ovix": ("document", "the words that change"),
     "q-value-phrases": ("document", "the phrase pairs that change, and those that share a side with them"),
     "q-value-words": ("document", "the word pairs that change, and those that share a side with them"),
+    "reverse-lm": ("sentence", "the words that change, and order - 1 words before them"),
     "semantic-lm": ("document", "the words that change, and 30 words of the space behind them"),
     "sentence-length": ("sentence", "the number of words that change"),
     "sentence-parity": ("document", "the number of words that change"),
@@ -44,10 +50,13 @@ COSTS = dict.fromkeys(COHESION, _STEPS) | {
 BUILT_IN: dict[str, Callable[..., Feature]] = {
     **COHESION,
     "bracketing": Bracketing,
+    "cache": TranslationCache,
+    "gappy-lm": gappy_language_model,
     "long-words": LongWords,
     "ovix": Ovix,
     "q-value-phrases": QValueOfPhrases,
     "q-value-words": QValueOfWords,
+    "reverse-lm": reverse_language_model,
     "semantic-lm": semantic_language_model,
     "sentence-length": SentenceLength,
     "sentence-parity": SentenceParity,

@@ -42,6 +42,8 @@ class Table:
     """What each item of each unit is: a number that is the same in all units."""
     most: int
     """Items of the longest derivation of a sentence."""
+    letters: NDArray[np.int64]
+    """By `what`: letters of the longest target word of an item."""
     parts: NDArray[np.int64]
     """``[*, 2]``: of pairs the two parts by `what`; without rows where items have no parts."""
 
@@ -54,7 +56,13 @@ class Table:
 _NO_PARTS: NDArray[np.int64] = np.zeros((0, 2), np.int64)
 
 
-def make_table(material: Material, what: Array, first: Array, parts: NDArray[np.int64] = _NO_PARTS) -> Table:
+def make_table(
+    material: Material,
+    what: Array,
+    first: Array,
+    letters: NDArray[np.int64],
+    parts: NDArray[np.int64] = _NO_PARTS,
+) -> Table:
     """The table of items that are given by numbers (int64[*], from 0), those of option o from ``first[o]`` on."""
     counts = np.diff(first)
     units = len(material.problem.unit)
@@ -76,6 +84,7 @@ def make_table(material: Material, what: Array, first: Array, parts: NDArray[np.
         first_of_unit=first_of_unit,
         what=distinct % stride,
         most=int(longest.max(initial=0)),
+        letters=letters,
         parts=parts,
     )
 
@@ -83,14 +92,22 @@ def make_table(material: Material, what: Array, first: Array, parts: NDArray[np.
 def word_table(material: Material) -> Table:
     """The target words."""
     places, first = material.target_places()
-    return make_table(material, material.word[places], first)
+    return make_table(material, material.word[places], first, _letters(material))
 
 
 def phrase_pair_table(material: Material) -> Table:
     """The options themselves; those of equal words are the same, whatever else differs."""
     pairs = np.stack((material.source_phrase, material.target_phrase), axis=1)
     parts, what = np.unique(pairs, axis=0, return_inverse=True)
-    return make_table(material, what.reshape(-1), np.arange(len(pairs) + 1), parts)
+    places, first = material.target_places()
+    letters = np.zeros(len(parts), np.int64)
+    np.maximum.at(letters, np.repeat(what.reshape(-1), np.diff(first)), _letters(material)[material.word[places]])
+    return make_table(material, what.reshape(-1), np.arange(len(pairs) + 1), letters, parts)
+
+
+def _letters(material: Material) -> NDArray[np.int64]:
+    """Of each of `Material.words`."""
+    return np.array([len(word) for word in material.words], np.int64)
 
 
 def word_pair_table(material: Material, side: int) -> Table:
@@ -119,7 +136,10 @@ def word_pair_table(material: Material, side: int) -> Table:
     flat = np.array([item for one in found for item in one], np.int64)
     of_option = counts[kind.reshape(-1)]
     what = flat[ranges(offsets_of(counts)[:-1][kind.reshape(-1)], of_option)]
-    return make_table(material, what, offsets_of(of_option), np.array(list(items), np.int64).reshape(-1, 2))
+    longest = [max(len(material.words[word]) for word in target) for target in numbers[1]]
+    letters = np.array([longest[target] for _, target in items], np.int64)
+    parts_of = np.array(list(items), np.int64).reshape(-1, 2)
+    return make_table(material, what, offsets_of(of_option), letters, parts_of)
 
 
 # By the name that a feature asks for.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Protocol
@@ -39,6 +40,8 @@ class Room:
     """Numbers of work space that some feature needs."""
     begins: list[int] = field(default_factory=list)
     """First column of each table in ``State.count``."""
+    weights: Sequence[int] = ()
+    """Of the values of the feature that is asked for its records, 2^-20."""
 
     def keep_counts(self, columns: int) -> int:
         """The first of so many columns of ``State.count`` of a feature's own."""

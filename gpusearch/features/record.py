@@ -44,6 +44,7 @@ def make_document(material: Material, features: Sequence[tuple[Feature, Sequence
     place = 0
     for feature, weights in features:
         numbers = [(weight, place + k) for k, weight in enumerate(weights)]
+        room.weights = weights
         records += zip(feature.records(room), numbers, strict=False)  # none where kernels do not compute it
         place += len(weights)
     chain: Active | tuple[()] = ()

@@ -84,9 +84,10 @@ class LanguageModel:
             )
         else:
             model = _from_bundle(_compile(read_arpa(source, cache=False), source))
-        return model if sign == 1 else model._with_lower_bounds()
+        return model if sign == 1 else model.with_lower_bounds()
 
-    def _with_lower_bounds(self) -> LanguageModel:
+    def with_lower_bounds(self) -> LanguageModel:
+        """The model with lower bounds of values, as a negative weight needs them; shares all but the bounds."""
         language = self.language._replace(extreme=self.language.extreme.copy(), state=self.language.state.copy())
         set_extremes(language, -1)
         return LanguageModel(self.vocabulary, language, self.unknown, self.largest_value, -1)

@@ -15,7 +15,7 @@ import pytest
 
 from gpusearch.search.state import UNLIMITED
 from tests.driver_checks import CHECKS
-from tests.feature_forms import ALL, FORMS
+from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
 
@@ -70,9 +70,12 @@ FEATURE_CASES = {
     "features, words": Case(34, features=FORMS[2], sentences=(9, 2, 3), chains=1),
     "features as in Docent": Case(35, features=FORMS[3], sentences=(3, 8, 0, 2), chains=1),
 }
-# A kernel of its own, which takes minutes to be compiled: interpreted, in the simulator, on the CPU under --full.
+# Kernels of their own, which take minutes to be compiled: interpreted, in the simulator, on the CPU under --full.
 SAMPLED_FEATURES = {
     "features, Gibbs": Case(33, features=ALL, gibbs="random", sentences=(4, 0, 2), chains=1, steps=30),
+    "features along": Case(36, features=ALONG, sentences=(4, 0, 2, 1, 5, 0, 3)),
+    "features along, sentences": Case(37, features=ALONG_FORMS[1], units="sentence", sentences=(5, 0, 4), chains=1),
+    "features along, inside": Case(38, features=ALONG_FORMS[3], sentences=(3, 2, 6), chains=1),
 }
 CASES |= FEATURE_CASES | SAMPLED_FEATURES
 METROPOLIS_CASES = {

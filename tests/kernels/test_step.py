@@ -29,7 +29,7 @@ from gpusearch.kernels.reference import Proposal
 from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch, make_state
-from tests.feature_forms import FORMS, SMALL
+from tests.feature_forms import ALONG_FORMS, FORMS, SMALL
 from tests.paths import Case
 from tests.step_checker import FINE, LEAST, check_steps
 
@@ -73,9 +73,12 @@ def test_deltas_bounds_and_sums_of_special_problems(name: str, repetitions: Call
 
 
 @pytest.mark.slow  # its kernel takes minutes to be compiled; the readable twin has the same claims in the quick run
-def test_features_of_documents_of_any_length(repetitions: Callable[[int], int]) -> None:
+@pytest.mark.parametrize("forms", [FORMS, ALONG_FORMS], ids=["words", "along"])
+def test_features_of_documents_of_any_length(
+    forms: tuple[tuple[str, ...], ...], repetitions: Callable[[int], int]
+) -> None:
     """Each feature that is built in: the change is the difference of full values on documents of 1 to 60 sentences."""
-    for number, features in enumerate(FORMS):
+    for number, features in enumerate(forms):
         tally = np.zeros((OPERATIONS, STAGES), np.int64)
         found = seed = 0
         while found < repetitions(200_000):
@@ -98,7 +101,7 @@ def test_deltas_bounds_and_sums_of_random_problems(repetitions: Callable[[int], 
     assert (tally[1:, TOO_FAR] > 0).all(), tally
 
 
-@given(st.integers(0, 10**6), st.integers(0, 1), st.sampled_from(((), SMALL, *FORMS)))
+@given(st.integers(0, 10**6), st.integers(0, 1), st.sampled_from(((), SMALL, *FORMS, *ALONG_FORMS)))
 def test_interpreted_steps_equal_the_readable_twin(seed: int, walk: int, features: tuple[str, ...]) -> None:
     """Stage, change and first bound of a proposal, and the state behind it, against `reference`."""
     for step in steps_of(replace(Case.random(seed), features=features), 12, chain=walk):
