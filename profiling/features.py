@@ -50,6 +50,7 @@ SETS["type-token-ratio, q-value-phrases, semantic-lm"] = {
     **SETS["q-value-phrases"],
     **SETS["semantic-lm"],
 }
+SETS["reverse-lm, gappy-lm, cache"] = {**SETS["reverse-lm"], **SETS["gappy-lm"], **SETS["cache"]}
 SETS["all"] = {name: entry for one in EACH for name, entry in SETS[one].items()}
 
 

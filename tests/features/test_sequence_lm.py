@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gpusearch
+from gpusearch.cli.main import run
 from gpusearch.errors import InputError
 from gpusearch.features.gappy_lm import GappyLanguageModel, gappy_language_model
 from gpusearch.features.protocol import Scope
@@ -228,15 +230,17 @@ def test_searches_follow_them(settings: list[str]) -> None:
     assert caches[0] < caches[1]
 
 
-@pytest.mark.slow  # the same kernels; the sampler's are compiled with the features
+@pytest.mark.slow  # the same kernels
 def test_commands_take_them(
     settings: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gpusearch.cli.main import run
-
+    """What is decoded is scored as the text says: house and dog are among the selected words."""
     monkeypatch.chdir(tmp_path)
     Path("in").write_text("la maison bleue\nune maison\n", encoding="utf-8")
     given_settings = [f"--set={setting}" for setting in settings]
     assert run(["decode", "-c", str(TINY), *given_settings, "in", "--chains", "2", "--quiet", "-o", "out"]) == 0
     assert run(["score", "-c", str(TINY), *given_settings, "--translation", "out", "in"]) == 0
-    assert '"gap.words"' in capsys.readouterr().out
+    words = Path("out").read_text(encoding="utf-8").split()
+    *_, whole = [json.loads(line) for line in capsys.readouterr().out.split("\n")[:-1]]
+    assert whole["features"]["gap"][1] == sum(word in ("house", "home", "dog", "puppy") for word in words) > 0
+    assert whole["features"]["gap"][0] < 0 and whole["features"]["back"] < 0
