@@ -12,7 +12,7 @@ from gpusearch.kernels import cuda as kernels
 from gpusearch.kernels import gibbs_cuda
 from gpusearch.kernels.records import RANDOM
 from profiling import registers
-from tests.feature_forms import ALL
+from tests.feature_forms import ALL, ALONG
 
 SAMPLER = gibbs_cuda.sample_lanes.__name__
 
@@ -31,10 +31,14 @@ def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("variant", [{}, {"gibbs": True}], ids=["search", "sampler"])
+@pytest.mark.parametrize(
+    "variant",
+    [{"features": ALL}, {"features": ALONG}, {"features": ALL, "gibbs": True}],
+    ids=["search", "search along", "sampler"],
+)
 def test_features_compile_to_ptx(variant: dict[str, Any]) -> None:
-    """All that are built in together; what they take of a multiprocessor is not limited."""
-    for text in registers.compile_to_ptx(features=ALL, **variant).values():
+    """All that are built in; what they take of a multiprocessor is not limited."""
+    for text in registers.compile_to_ptx(**variant).values():
         is_one_entry_of_integers(text)
 
 
