@@ -8,7 +8,7 @@ from gpusearch.kernels.language_model import lookup
 from gpusearch.kernels.records import LM_BEGIN, LM_END, Problem, Search
 from gpusearch.kernels.reference import Phrases, Proposal, document_bound, document_value, lm_bounds
 from gpusearch.kernels.reference_features import items, unit_of
-from gpusearch.kernels.sequence_lm import ACROSS, BACKWARDS, ENDS, SLACK_BITS, SequenceModel
+from gpusearch.kernels.sequences import ACROSS, BACKWARDS, ENDS, SLACK_BITS, SequenceModel
 from gpusearch.kernels.translation_cache import FIRST_ITEM, TABLE, WINDOW, TranslationCache
 
 

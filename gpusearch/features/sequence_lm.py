@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import Room
-from gpusearch.kernels import sequence_lm as kernels
+from gpusearch.kernels import sequences as kernels
 from gpusearch.kernels.records import UNIT_PLACES, UNIT_SENTENCES, UNIT_WORDS
+from gpusearch.kernels.sequence_lm import SequenceModel  # with its functions
 from gpusearch.model.automaton import UNIT
 from gpusearch.model.entries import offsets_of
 from gpusearch.model.language_model import LanguageModel
@@ -61,7 +62,7 @@ class OwnModel:
         *,
         across: bool = False,
         backwards: bool = False,
-    ) -> kernels.SequenceModel:
+    ) -> SequenceModel:
         """The record of a feature; sequences that are read backwards end with </s>.
 
         Args:
@@ -83,7 +84,7 @@ class OwnModel:
         bounds = model.phrase_bounds(word, first, threads=1)
         number = _columns(room, selected is not None)
         number[kernels.ACROSS], number[kernels.BACKWARDS], number[kernels.ENDS] = across, backwards, backwards
-        return kernels.SequenceModel(model.language, first, word, bounds.word_bound, number)
+        return SequenceModel(model.language, first, word, bounds.word_bound, number)
 
 
 def _columns(room: Room, ranks: bool) -> Integers:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 import gpusearch
 from gpusearch.errors import InputError
+from gpusearch.features.material import material_of
 from gpusearch.features.text import Document, Sentence
 from gpusearch.features.translation_cache import ITEMS, TranslationCache
+from gpusearch.model.problem import build_problem
 from tests.features.documents import document
 from tests.features.walks import walk
 from tests.tiny import TINY
@@ -137,9 +139,6 @@ def test_no_document_exceeds_its_bound() -> None:
     def largest(sentences: Sequence[int]) -> float:
         texts = [["maison"] * words for words in sentences]
         decoder = gpusearch.load(TINY, ["features.x={use='cache', options={decay=0.5, window=2}}"])
-        from gpusearch.features.load import material_of
-        from gpusearch.model.problem import build_problem
-
         batch = build_problem(decoder.model, [texts], units="document")
         return float(TranslationCache(decay=0.5, window=2).largest(material_of(batch.problem, batch.options))[0])
 
