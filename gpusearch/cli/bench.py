@@ -21,7 +21,10 @@ def command(
     device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="About so long for each measurement.")] = 2.0,
-    units: Annotated[str, typer.Option(help="sentence or document: what is searched by itself.")] = "sentence",
+    units: Annotated[
+        str | None,
+        typer.Option(help="sentence or document: what is searched by itself; by default what the features ask for."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line instead of a table.")] = False,
     overrides: Overrides = None,
 ) -> None:
@@ -32,27 +35,30 @@ def command(
     """
     from gpusearch.decoder import load
     from gpusearch.errors import InputError
+    from gpusearch.features.load import crosses_sentences, with_document
     from gpusearch.io.documents import read_documents
     from gpusearch.model.problem import build_problem
     from gpusearch.search.bench import sweep
+    from gpusearch.search.judged import served
 
     given = {"chains": chains, "device": device, "threads": threads}
     settings = [f"search.{key}={value}" for key, value in given.items() if value is not None]
     corpus = read_documents(documents)
     decoder = load(config, [*(overrides or []), *settings])
+    searched = served(decoder.model, decoder.config)
     names = [document.id for document in corpus.documents]
     prepared = decoder.prepare(corpus)
     batch = build_problem(
         decoder.model,
         prepared.tokens,
         names,
-        decoder.config.search,
-        units=units,
+        searched.search,
+        units=units or ("document" if crosses_sentences(decoder.model) else "sentence"),
         constraints=prepared.constraints,
     )
     if not len(batch.problem.unit):
         raise InputError("nothing to translate", path=documents, found="no words")
-    for number, speed in enumerate(sweep(batch, decoder.config, decoder.model, seconds)):
+    for number, speed in enumerate(sweep(with_document(batch), searched, decoder.model, seconds)):
         if not as_json and number == 0:
             header = ("operation", "bound", "lanes", "proposals/s", "a CPU second", "bound %", "score %", "accepted %")
             print("{:16}{:>6}{:>7}{:>15}{:>15}{:>9}{:>9}{:>12}".format(*header))

@@ -26,6 +26,7 @@ from gpusearch.kernels.records import (
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.search.device import make_driver
+from gpusearch.search.judged import make_judges
 from gpusearch.search.run import search_settings
 
 # What each word may bring on top of its bound where the bound is switched off: more than any proposal can lose.
@@ -96,7 +97,8 @@ def measure(
         operations = OperationsConfig.model_validate({**settings.operations.model_dump(), **shares})
         settings = settings.model_copy(update={"operations": operations})
     search = search_settings(config.model_copy(update={"search": settings}), model, batch)
-    driver = make_driver(problem, search, lanes, len(model.features.names), settings, model.language_models)
+    judges = make_judges(batch, lanes)
+    driver = make_driver(problem, search, lanes, len(model.features.names), settings, model.language_models, judges)
     try:
         state, every = driver.state, np.arange(lanes)
         state.unit[:] = every % len(problem.unit)

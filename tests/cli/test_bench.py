@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,32 @@ def test_bench_prints_a_row_for_each_measurement(
         if not row["bound"]:
             assert row["rejected_by_bound"] == 0
         assert row["proposals_per_second"] > 0
+
+
+COUNTED = """
+class Counted:
+    scope = "document"
+    looks = 0
+
+    def full(self, state):
+        Counted.looks += len(state)
+        return [0] * len(state)
+"""
+
+
+def test_bench_asks_the_features(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Documents are searched as wholes, and a feature in Python is asked about what they become."""
+    (tmp_path / "counted.py").write_text(COUNTED)
+    (tmp_path / "text").write_text("a b a\nb\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "counted", raising=False)
+    command = ["bench", "-c", str(model), "--json", "--chains", "2", "--seconds", "0.01", "text"]
+    assert main.run([*command, "--set", "features.counted=counted:Counted"]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [row["lanes"] for row in rows if row["operation"] == "all" and row["bound"]] == [1, 2]
+    assert sys.modules["counted"].Counted.looks > 100
 
 
 def test_the_bound_never_changes_a_path(model: Path) -> None:
