@@ -20,6 +20,7 @@ from gpusearch.kernels.records import (
 )
 from gpusearch.kernels.semantic import SEMANTIC_HISTORY, Semantic, content_value, shift_history
 from gpusearch.kernels.target import shared
+from gpusearch.kernels.word_places import first_place, put_codes, shift_words, words_of
 
 # Indices of SemanticDocument.number.
 CODES, VALUES, MOST_WORDS, LEAST, GREATEST = range(5)
@@ -41,19 +42,6 @@ class SemanticDocument(NamedTuple):
 
 
 @shared
-def words_of(problem, state, lane, local):
-    """Words of a sentence of the unit."""
-    sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
-    return state.place[lane, problem.sentence[sentence, SENTENCE_SLOT] + state.length[lane, local]] + 0
-
-
-@shared
-def first_place(problem, state, lane, local):
-    """First word place of a sentence of the unit."""
-    return problem.sentence[problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local, SENTENCE_PLACE] + 0
-
-
-@shared
 def fixed_value(feature, code):
     """Value of a word that is none of the space."""
     return feature.model.fixed[-1 - code] + 0
@@ -62,27 +50,8 @@ def fixed_value(feature, code):
 @shared
 def put_in(feature, problem, state, scratch, lane, change):
     """Put the codes of a proposal into the work space; how many words there are, and how many stay at either end."""
-    work = scratch.changed.work
-    codes = feature.model.vector.shape[1]
-    words = 0
-    for k in range(change.count):
-        option = scratch.option[k]
-        target = problem.option_place[option, OPTION_TARGET]
-        for j in range(problem.option_place[option, OPTION_WORDS]):
-            work[codes + words] = feature.code[target + j]
-            words += 1
-    slots = problem.sentence[change.sentence, SENTENCE_SLOT] + change.first
-    begin = feature.number[CODES] + problem.sentence[change.sentence, SENTENCE_PLACE]
-    first = begin + state.place[lane, slots]
-    last = begin + state.place[lane, slots + change.replaced]
-    most = min(words, last - first)
-    before = 0
-    while before < most and work[codes + before] == state.count[lane, first + before]:
-        before += 1
-    behind = 0
-    while behind < most - before and work[codes + words - 1 - behind] == state.count[lane, last - 1 - behind]:
-        behind += 1
-    return words, before, behind
+    offset = feature.model.vector.shape[1]
+    return put_codes(feature.code, feature.number[CODES] + 0, offset, problem, state, scratch, lane, change)
 
 
 @shared
@@ -269,17 +238,6 @@ def keep_semantic(feature, problem, search, state, scratch, lane, change):
             value = work[values + k] + 0
             k += 1
         state.count[lane, feature.number[VALUES] + begin + first + word] = value
-
-
-@shared
-def shift_words(state, lane, first, stop, by):
-    """Move the columns first .. stop - 1 of ``State.count`` by some places."""
-    if by > 0:
-        for column in range(stop - 1, first - 1, -1):
-            state.count[lane, column + by] = state.count[lane, column]
-    elif by < 0:
-        for column in range(first, stop):
-            state.count[lane, column + by] = state.count[lane, column]
 
 
 @full.version(SemanticDocument)

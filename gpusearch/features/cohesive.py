@@ -36,7 +36,6 @@ from gpusearch.features.trees import TokenTree, flat_trees, lay_over, plain_text
 from gpusearch.io.trees import Tree, read_trees
 from gpusearch.kernels import cohesive as kernels
 from gpusearch.kernels.cohesive import INTERRUPTIONS, LEFT_BEHIND, NOUNS, VERBS
-from gpusearch.kernels.records import SENTENCE_WORDS, UNIT_FIRST_SENTENCE, UNIT_SENTENCES
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ class Cohesion(OneValue):
 
     def record(self, room: Room) -> kernels.Cohesion:
         """See `gpusearch.features.protocol.Feature`."""
-        sentences = _sentences(room.material)
+        sentences = room.material.sentences
         trees = [self.tree_of(tokens) if tokens else None for tokens in sentences]
         flat = flat_trees(trees, [len(tokens) for tokens in sentences])
         room.need_marks(max((len(tree.head) for tree in trees if tree is not None), default=0))
@@ -85,12 +84,8 @@ class Cohesion(OneValue):
 
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
         """See `gpusearch.features.protocol.Feature`."""
-        most = [len(tokens) * (len(self.tree_of(tokens).head) if tokens else 0) for tokens in _sentences(material)]
-        units = material.problem.unit
-        first = units[:, UNIT_FIRST_SENTENCE]
-        return np.array(
-            [sum(most[a:b]) for a, b in zip(first, first + units[:, UNIT_SENTENCES], strict=True)], np.float64
-        )
+        most = [len(tokens) * (len(self.tree_of(tokens).head) if tokens else 0) for tokens in material.sentences]
+        return material.of_units(most)
 
 
 class InterruptionCheck(Cohesion):
@@ -146,13 +141,6 @@ class NounCount(Cohesion):
     def of_step(self, step: Step) -> int:
         """See `Cohesion`."""
         return rich_interruption(step)[NOUNS]
-
-
-def _sentences(material: Material) -> list[list[str]]:
-    """Source words of all sentences."""
-    words = iter(material.source.tolist())
-    counts = material.problem.sentence[:, SENTENCE_WORDS].tolist()
-    return [[material.source_words[next(words)] for _ in range(count)] for count in counts]
 
 
 @lru_cache(maxsize=4)

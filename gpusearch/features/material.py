@@ -84,6 +84,13 @@ class Material:
         return offsets_of(self.problem.sentence[:, SENTENCE_WORDS])
 
     @cached_property
+    def sentences(self) -> list[list[str]]:
+        """``[N]``: source words of each sentence."""
+        words = iter(self.source.tolist())
+        counts = self.problem.sentence[:, SENTENCE_WORDS].tolist()
+        return [[self.source_words[next(words)] for _ in range(count)] for count in counts]
+
+    @cached_property
     def source_phrase(self) -> NDArray[np.int64]:
         """``[O]``: numbers of the options' source sides; equal words have equal numbers."""
         place = self.problem.option_place.astype(np.int64)
@@ -105,6 +112,13 @@ class Material:
             rows[:, SENTENCE_WORDS], rows[:, SENTENCE_SPAN], self.problem.span, words, rows[:, SENTENCE_LONGEST]
         )
         return int(most.max(initial=0))
+
+    def of_units(self, of_sentence: Sequence[float]) -> NDArray[np.float64]:
+        """``[U]``: of each unit the sum of a number over its sentences."""
+        before = np.cumsum([0.0, *of_sentence])
+        first = self.problem.unit[:, UNIT_FIRST_SENTENCE]
+        found: NDArray[np.float64] = before[first + self.problem.unit[:, UNIT_SENTENCES]] - before[first]
+        return found
 
     def sums(self, of_word: NDArray[np.int64]) -> NDArray[np.int64]:
         """``[O]``: of each option the sum over its target words; `of_word` has a number for each of `words`."""
