@@ -205,7 +205,7 @@ def lm_bounds(problem: Problem, model: int, words: Sequence[int]) -> list[int]:
 
 @each_type
 def document_value(feature: object, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> Any:
-    """Value of a feature of the document, 2^-20 nat; versions are in reference_features.py, reference_sequences.py."""
+    """Value of a feature of the document, 2^-20 nat; versions are in the files that `active_features` names."""
 
 
 def document_features(problem: Problem, search: Search, sentences: Sequence[Phrases]) -> list[tuple[int, int]]:
@@ -217,7 +217,7 @@ def document_features(problem: Problem, search: Search, sentences: Sequence[Phra
 
 def active_features(problem: Problem) -> list[tuple[object, int]]:
     """Each feature of the document with its weight."""
-    for name in ("reference_features", "reference_sequences"):
+    for name in ("reference_features", "reference_ngrams", "reference_sequences"):
         import_module(f"gpusearch.kernels.{name}")  # their twins; they need this module itself
     found = []
     active = problem.document.features if problem.document else ()

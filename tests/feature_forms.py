@@ -21,3 +21,8 @@ ALONG_FORMS = (
     ("reverse-lm:order=5", "gappy-lm:order=2,share=1", "cache:items=source-word-pairs,letters=0,window=1"),
     ("reverse-lm:order=2", "gappy-lm:order=4,inside=1", "cache:items=target-word-pairs,letters=2,decay=1"),
 )
+# N-grams of the target, apart as well: they are compiled under --full only.
+NGRAMS = (
+    ("consensus", "bleu-oracle", "glossary"),
+    ("consensus", "bleu-oracle:smooth=0.5", "glossary:form=hard"),
+)

@@ -7,18 +7,23 @@ Needs no more than numpy and numba, like ``random_problem.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
 
+from gpusearch.features.automata import Words
+from gpusearch.features.bleu import Bleu
 from gpusearch.features.builtin import BUILT_IN, COHESION
 from gpusearch.features.cohesive import Cohesion
+from gpusearch.features.consensus import Consensus
 from gpusearch.features.gappy_lm import GappyLanguageModel
+from gpusearch.features.glossary import Glossary
 from gpusearch.features.material import Material, Points
-from gpusearch.features.protocol import Feature
+from gpusearch.features.protocol import Feature, OfTexts
 from gpusearch.features.record import make_document
 from gpusearch.features.reverse_lm import ReverseLanguageModel
 from gpusearch.features.semantic import SemanticSpace
@@ -62,7 +67,11 @@ def feature(written: str) -> Feature:
             given[key] = value
     if name in COHESION:
         return random_trees(COHESION[name])
-    return BUILT_IN[name](**given)
+    if name in OF_TEXTS:
+        return OF_TEXTS[name](**given)
+    built = BUILT_IN[name](**given)
+    assert not isinstance(built, OfTexts)
+    return built
 
 
 def random_own_model(written: str) -> Feature:
@@ -126,13 +135,56 @@ def random_tree(tokens: int, seed: int) -> TokenTree:
     return TokenTree(tuple(head), tuple(rng.integers(0, 3, words).tolist()), tuple(of_token))
 
 
+class RandomReferences(dict[Words, tuple[Words, ...]]):
+    """A few translations of any sentence, the same for equal words; of three words."""
+
+    def get(self, source: Any, default: Any = None) -> Any:
+        """Never the default."""
+        rng = np.random.default_rng((crc32(" ".join(source).encode()), len(source)))
+        lengths = rng.integers(0, 2 * len(source) + 2, int(rng.integers(1, 4)))
+        return tuple(tuple(f"w{k}" for k in rng.integers(0, 3, length)) for length in lengths)
+
+
+class RandomlyKnown(RandomReferences):
+    """The same with weights."""
+
+    def get(self, source: Any, default: Any = None) -> Any:
+        """Weights that fall."""
+        texts = dict.fromkeys(super().get(source))
+        total = len(texts) * (len(texts) + 1) / 2
+        return tuple((text, (len(texts) - k) / total) for k, text in enumerate(texts))
+
+
+# Terms that overlap, translations that are ends of each other, a translation of two terms.
+TERMS = {
+    ("s0",): (("w3",), ("w0", "w3")),
+    ("s5",): (("w1",),),
+    ("s5", "s3"): (("w0", "w3"), ("w2",), ("w1", "w1", "w3")),
+    ("s6", "s4", "s2"): (("w3",),),
+    ("s1",): (("w1", "w2"), ("nowhere",)),
+}
+OF_TEXTS = {
+    "bleu-oracle": partial(Bleu, RandomReferences()),
+    "consensus": partial(Consensus, RandomlyKnown(), (-0.75, 0.3, 0.5, 0.75, 1.25)),
+    "glossary": partial(Glossary, TERMS),
+}
+
+
 def with_features(problem: Problem, written: Sequence[str], seed: int = 0) -> tuple[Problem, int]:
     """The problem with features of weights of either sign, and how many values they add to a state."""
     signs = np.random.default_rng((seed, 4)).choice([-1, 1], len(written))
     features = [feature(one) for one in written]
     counts = [max(1, len(one.names)) for one in features]
     chosen = [(one, [int(sign) * WEIGHT] * count) for one, sign, count in zip(features, signs, counts, strict=True)]
-    return problem._replace(document=make_document(random_material(problem), chosen)), sum(counts)
+    material = random_material(problem)
+    if any(one.partition(":")[0] in OF_TEXTS for one in written):
+        material = of_few_words(material)
+    return problem._replace(document=make_document(material, chosen)), sum(counts)
+
+
+def of_few_words(material: Material) -> Material:
+    """The same with four different target words, so that n-grams of four words are found."""
+    return replace(material, word=material.word % 4, words=[f"w{k}" for k in range(4)])
 
 
 def random_material(problem: Problem) -> Material:

@@ -36,8 +36,9 @@ def command(
             raise InputError("--set changes a model", expected="-c FILE")
         return
     rows = [("feature", "scope", "values", "weights", "use")]
-    for name, entry in load_config(config, overrides or []).features.items():
-        named = made_feature(name, entry)
+    model = load_config(config, overrides or [])
+    for name, entry in model.features.items():
+        named = made_feature(name, entry, model.text)
         values = ", ".join(named.feature.names) or name
         rows.append((name, named.feature.scope.value, values, ", ".join(f"{w:g}" for w in entry.weights), entry.use))
     if len(rows) > 1:

@@ -162,6 +162,7 @@ class FeatureConfig(Group):
     )
     weights: WeightList = Field((1.0,), description="one a value of the feature; a number where it has one value")
     path: FilePath | None = Field(None, description="a file that the feature is made from")
+    source: FilePath | None = Field(None, description="the source of the sentences of that file, where it has none")
     options: dict[str, Any] = Field(default_factory=dict, description="handed to the feature as it is made")
 
     @model_validator(mode="before")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from gpusearch.features.bleu import BleuOracle
 from gpusearch.features.cohesive import (
     Cohesion,
     ExhaustiveInterruptionCheck,
@@ -13,8 +14,10 @@ from gpusearch.features.cohesive import (
     NounCount,
     VerbCount,
 )
+from gpusearch.features.consensus import ConsensusOptions
 from gpusearch.features.gappy_lm import gappy_language_model
-from gpusearch.features.protocol import Feature
+from gpusearch.features.glossary import read_glossary
+from gpusearch.features.protocol import Feature, OfTexts
 from gpusearch.features.q_value import QValueOfPhrases, QValueOfWords
 from gpusearch.features.reverse_lm import reverse_language_model
 from gpusearch.features.semantic_lm import semantic_language_model
@@ -34,9 +37,12 @@ COHESION: dict[str, type[Cohesion]] = {
 # How far each looks, and what a proposal makes it look at.
 _STEPS = "sentence", "the steps that change, and the phrases before them"
 COSTS = dict.fromkeys(COHESION, _STEPS) | {
+    "bleu-oracle": ("document", "the words that change, and three words on either side"),
     "bracketing": ("document", "the phrases that change"),
     "cache": ("document", "the items that change, and the sentences around that have them"),
+    "consensus": ("sentence", "the words that change, and three words on either side"),
     "gappy-lm": ("document", "the selected words that change, and order - 1 of them behind"),
+    "glossary": ("sentence", "the words that change, and as many on either side as the longest term has"),
     "long-words": ("sentence", "the phrases that change"),
     "ovix": ("document", "the words that change"),
     "q-value-phrases": ("document", "the phrase pairs that change, and those that share a side with them"),
@@ -47,11 +53,14 @@ COSTS = dict.fromkeys(COHESION, _STEPS) | {
     "sentence-parity": ("document", "the number of words that change"),
     "type-token-ratio": ("document", "the words that change"),
 }
-BUILT_IN: dict[str, Callable[..., Feature]] = {
+BUILT_IN: dict[str, Callable[..., Feature | OfTexts]] = {
     **COHESION,
+    "bleu-oracle": BleuOracle,
     "bracketing": Bracketing,
     "cache": TranslationCache,
+    "consensus": ConsensusOptions,
     "gappy-lm": gappy_language_model,
+    "glossary": read_glossary,
     "long-words": LongWords,
     "ovix": Ovix,
     "q-value-phrases": QValueOfPhrases,

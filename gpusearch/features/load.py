@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.config import Config
-from gpusearch.config.models import FeatureConfig
+from gpusearch.config.models import FeatureConfig, TextConfig
 from gpusearch.errors import InputError
 from gpusearch.features.batch import Preparation, Reader
 from gpusearch.features.builtin import BUILT_IN
 from gpusearch.features.cohesive import Cohesion
 from gpusearch.features.compiled import compiled_feature
 from gpusearch.features.material import Material, material_of
-from gpusearch.features.protocol import Feature, Scope
+from gpusearch.features.protocol import Feature, OfTexts, Scope
 from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
 from gpusearch.features.user import BatchFeature, batch_feature, find, made
@@ -26,6 +26,7 @@ from gpusearch.kernels.records import Document as DocumentRecord
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.model.weights import VALUE_UNITS, Features, check_range
+from gpusearch.text.processor import make_processor
 
 
 @dataclass(frozen=True)
@@ -46,17 +47,18 @@ def with_features(model: Model, config: Config) -> Model:
     """
     if len(model.document) == len(config.features):
         return model
-    document = tuple(made_feature(name, entry) for name, entry in config.features.items())
+    document = tuple(made_feature(name, entry, config.text) for name, entry in config.features.items())
     return replace(model, document=document, features=_labelled(model.features, document))
 
 
-def made_feature(name: str, entry: FeatureConfig) -> Named:
-    """The feature that an entry of the `[features]` group asks for.
+def made_feature(name: str, entry: FeatureConfig, text: TextConfig) -> Named:
+    """The feature that an entry of the `[features]` group asks for; `text` makes tokens of what it reads.
 
     Raises:
         InputError: see `with_features`.
     """
-    given = entry.options | ({"path": entry.path} if entry.path is not None else {})
+    files = {"path": entry.path, "source": entry.source}
+    given = entry.options | {key: path for key, path in files.items() if path is not None}
     if ":" in entry.use:
         written = made(name, find(entry.use), given)
         feature = (
@@ -64,7 +66,10 @@ def made_feature(name: str, entry: FeatureConfig) -> Named:
         )
         named = Named(name, feature, True)
     elif entry.use in BUILT_IN:
-        named = Named(name, made(name, BUILT_IN[entry.use], given), False)
+        built = made(name, BUILT_IN[entry.use], given)
+        if isinstance(built, OfTexts):
+            built = built.of_texts(make_processor(text, "source").to_tokens, make_processor(text, "target").to_tokens)
+        named = Named(name, built, False)
     else:
         raise InputError(
             f"unknown feature {name}",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Protocol
@@ -88,6 +88,18 @@ class Feature(Protocol):
 
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Bounds of the absolute values, in nats, for each unit ``[U]``."""
+
+
+Tokens = Callable[[str], list[str]]
+"""From raw text to the tokens of a model."""
+
+
+class OfTexts(ABC):
+    """What makes a feature of raw texts: options, until the tokens of the model are known."""
+
+    @abstractmethod
+    def of_texts(self, source: Tokens, target: Tokens) -> Feature:
+        """The feature, with its texts as tokens of the model's source and target."""
 
 
 class OneValue(ABC):

@@ -15,7 +15,7 @@ import pytest
 
 from gpusearch.search.state import UNLIMITED
 from tests.driver_checks import CHECKS
-from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS
+from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS, NGRAMS
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
 
@@ -71,13 +71,15 @@ FEATURE_CASES = {
     "features as in Docent": Case(35, features=FORMS[3], sentences=(3, 8, 0, 2), chains=1),
 }
 # Kernels of their own, which take minutes to be compiled: interpreted, in the simulator, on the CPU under --full.
-SAMPLED_FEATURES = {
+RARE_FEATURES = {
     "features, Gibbs": Case(33, features=ALL, gibbs="random", sentences=(4, 0, 2), chains=1, steps=30),
     "features along": Case(36, features=ALONG, sentences=(4, 0, 2, 1, 5, 0, 3)),
     "features along, sentences": Case(37, features=ALONG_FORMS[1], units="sentence", sentences=(5, 0, 4), chains=1),
     "features along, inside": Case(38, features=ALONG_FORMS[3], sentences=(3, 2, 6), chains=1),
+    "features, n-grams": Case(46, features=NGRAMS[0], sentences=(7, 1, 0, 4, 3)),
+    "features, n-grams of sentences": Case(47, features=NGRAMS[0], units="sentence", sentences=(8, 0, 5), chains=1),
 }
-CASES |= FEATURE_CASES | SAMPLED_FEATURES
+CASES |= FEATURE_CASES | RARE_FEATURES
 METROPOLIS_CASES = {
     "metropolis": Case(43, metropolis=True, temperatures=(200.0,), chains=3, steps=70),
     "metropolis, two models": Case(
@@ -106,7 +108,7 @@ def reference(case: Case) -> list[str]:
 @pytest.mark.parametrize("threads", [1, 2, 4])
 @pytest.mark.parametrize("name", CASES)
 def test_cpu_is_the_interpreter_with_any_number_of_threads(name: str, threads: int, full: bool) -> None:
-    if name in SAMPLED_FEATURES and not full:
+    if name in RARE_FEATURES and not full:
         pytest.skip("compiled under --full only")
     assert final_hashes(CASES[name], cpu(threads)) == reference(CASES[name])
 
@@ -129,10 +131,10 @@ def test_paths_do_not_depend_on_the_rest_of_the_batch(repetitions: Repetitions) 
         assert [more[lane] for lane in range(len(more)) if lane % 5 < 2] == expected, case
 
 
-@pytest.mark.parametrize("name", FEATURE_CASES | SAMPLED_FEATURES)
+@pytest.mark.parametrize("name", FEATURE_CASES | RARE_FEATURES)
 def test_features_of_a_unit_do_not_depend_on_others(name: str) -> None:
     """Interpreted: each unit as a problem of its own."""
-    case = (FEATURE_CASES | SAMPLED_FEATURES)[name]
+    case = (FEATURE_CASES | RARE_FEATURES)[name]
     assert final_hashes(case, InterpretedDriver, alone=True) == reference(case)
 
 

@@ -29,7 +29,7 @@ from gpusearch.kernels.reference import Proposal
 from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch, make_state
-from tests.feature_forms import ALONG_FORMS, FORMS, SMALL
+from tests.feature_forms import ALONG_FORMS, FORMS, NGRAMS, SMALL
 from tests.paths import Case
 from tests.step_checker import FINE, LEAST, check_steps
 
@@ -72,8 +72,8 @@ def test_deltas_bounds_and_sums_of_special_problems(name: str, repetitions: Call
     assert check(SPECIAL[name], repetitions(20_000), tally) > 0
 
 
-@pytest.mark.slow  # its kernel takes minutes to be compiled; the readable twin has the same claims in the quick run
-@pytest.mark.parametrize("forms", [FORMS, ALONG_FORMS], ids=["words", "along"])
+@pytest.mark.slow  # their kernels take minutes to be compiled; the readable twin has the same claims in the quick run
+@pytest.mark.parametrize("forms", [FORMS, ALONG_FORMS, NGRAMS], ids=["words", "along", "n-grams"])
 def test_features_of_documents_of_any_length(
     forms: tuple[tuple[str, ...], ...], repetitions: Callable[[int], int]
 ) -> None:
@@ -101,7 +101,7 @@ def test_deltas_bounds_and_sums_of_random_problems(repetitions: Callable[[int], 
     assert (tally[1:, TOO_FAR] > 0).all(), tally
 
 
-@given(st.integers(0, 10**6), st.integers(0, 1), st.sampled_from(((), SMALL, *FORMS, *ALONG_FORMS)))
+@given(st.integers(0, 10**6), st.integers(0, 1), st.sampled_from(((), SMALL, *FORMS, *ALONG_FORMS, *NGRAMS)))
 def test_interpreted_steps_equal_the_readable_twin(seed: int, walk: int, features: tuple[str, ...]) -> None:
     """Stage, change and first bound of a proposal, and the state behind it, against `reference`."""
     for step in steps_of(replace(Case.random(seed), features=features), 12, chain=walk):

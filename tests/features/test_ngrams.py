@@ -1,0 +1,70 @@
+"""Features of n-grams: integers that change with the search against values of whole translations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from gpusearch.features.automata import _automaton, _edges
+from gpusearch.kernels.ngrams import NGrams, follow
+from gpusearch.kernels.target import exact
+from tests.feature_forms import NGRAMS
+from tests.features.translated import translations
+from tests.paths import Case
+from tests.random_features import feature
+
+UNIT = 1 << 20
+
+
+@pytest.mark.parametrize("features", NGRAMS)
+@pytest.mark.parametrize("units", ["document", "sentence"])
+def test_values_in_the_search_are_those_of_the_translation(features: Sequence[str], units: str) -> None:
+    """After each of many changes; rounded once (BLEU), once an n-gram (consensus), never (glossary)."""
+    written = {name: feature(name) for name in features}
+    met: dict[str, set[float]] = {name: set() for name in features}
+    for seed in range(6):
+        case = Case(50 + seed, sentences=(6, 0, 9, 1), units=units, features=tuple(features))
+        for document, values in translations(case, 40):
+            for name, value in zip(features, values, strict=True):
+                (expected,) = written[name].values(document)
+                rounded = sum(5 * len(sentence.words) for sentence in document) if name == "consensus" else 1
+                assert abs(value / UNIT - expected) <= (rounded + 0.01) / UNIT / 2, (seed, name)
+                met[name].add(value)
+    assert all(len(values) > 2 for values in met.values()), met
+
+
+def test_automata_find_what_is_there() -> None:
+    """Every pattern at every word of random texts, words that are in none among them."""
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        kinds = {f"w{k}": k for k in range(int(rng.integers(1, 5)))}
+        words = [*kinds, "absent"]
+        drawn = {tuple(rng.choice(words, int(rng.integers(1, 6))).tolist()) for _ in range(int(rng.integers(0, 12)))}
+        patterns = sorted(drawn)
+        edges, suffix, ends = _automaton(patterns, kinds)
+        keys = [state * len(kinds) + code for state, following in enumerate(edges) for code in following]
+        nexts = [reached for following in edges for reached in following.values()]
+        ngrams = exact(
+            NGrams(
+                np.array([0, 0, 0, len(kinds)], np.int64), np.zeros(0, np.int32), np.zeros(1, np.int32),
+                np.array(suffix, np.int32), _edges(np.array(keys, np.int64), np.array(nexts, np.int64)),
+            )
+        )  # fmt: skip
+        text, state = tuple(rng.choice(words, 80).tolist()), 0
+        for place, word in enumerate(text):
+            state = follow(ngrams, 0, state, kinds.get(word, -1))
+            found = [patterns[number] for number in ends[state]]
+            here = [text[place + 1 - n : place + 1] for n in range(5, 0, -1) if n <= place + 1]
+            assert found == [one for one in here if one in drawn and "absent" not in one]
+
+
+def test_edges_of_many_states_are_all_found() -> None:
+    keys = np.unique(np.random.default_rng(4).integers(0, 1 << 50, 5000))
+    table = _edges(keys, np.arange(len(keys)))
+    assert math.log2(len(table)).is_integer() and len(table) >= 2 * len(keys)
+    ngrams = NGrams(np.array([0, 0, 0, 1], np.int64), np.zeros(0), np.zeros(1), np.zeros(1), table)
+    for number, key in enumerate(keys.tolist()):
+        assert follow(exact(ngrams), -1, key, 0) == number
