@@ -16,7 +16,7 @@ from gpusearch.features.builtin import BUILT_IN
 from gpusearch.features.cohesive import Cohesion
 from gpusearch.features.compiled import compiled_feature
 from gpusearch.features.material import Material, material_of
-from gpusearch.features.protocol import Feature, OfTexts, Scope
+from gpusearch.features.protocol import Feature, OfTexts, Scope, Tokens
 from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
 from gpusearch.features.user import BatchFeature, batch_feature, find, made
@@ -27,6 +27,7 @@ from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.model.weights import VALUE_UNITS, Features, check_range
 from gpusearch.text.processor import make_processor
+from gpusearch.text.xml_input import parse_marked
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def made_feature(name: str, entry: FeatureConfig, text: TextConfig) -> Named:
     elif entry.use in BUILT_IN:
         built = made(name, BUILT_IN[entry.use], given)
         if isinstance(built, OfTexts):
-            built = built.of_texts(make_processor(text, "source").to_tokens, make_processor(text, "target").to_tokens)
+            built = built.of_texts(_source_tokens(text), make_processor(text, "target").to_tokens)
         named = Named(name, built, False)
     else:
         raise InputError(
@@ -80,6 +81,14 @@ def made_feature(name: str, entry: FeatureConfig, text: TextConfig) -> Named:
     if len(entry.weights) != values:
         raise InputError(f"the weights of feature {name}", found=f"{len(entry.weights)} weights", expected=str(values))
     return named
+
+
+def _source_tokens(text: TextConfig) -> Tokens:
+    """What makes tokens of raw source text; of mark-up, where it means something, the text alone."""
+    to_tokens = make_processor(text, "source").to_tokens
+    if text.xml_input == "none":
+        return to_tokens
+    return lambda raw: to_tokens(" ".join(parse_marked(raw, text.xml_brackets, "a source").pieces))
 
 
 def _labelled(features: Features, document: Sequence[Named]) -> Features:

@@ -164,5 +164,15 @@ def test_a_sentence_without_its_reference(folder: Path) -> None:
         _problem(decoder, "le chien")
 
 
+def test_references_of_marked_sources(folder: Path) -> None:
+    """Tags are no words of a source where the input may have any."""
+    Path("in").write_text('la <np translation="home">maison</np> bleue\n', encoding="utf-8")
+    Path("references").write_text("the blue home\n", encoding="utf-8")
+    given = [one for one in settings() if "features.consensus" not in one]
+    _problem(gpusearch.load(TINY, [*given, "text.xml_input=inclusive"]), "la maison bleue")
+    with pytest.raises(InputError, match="found 'la <np"):
+        _problem(gpusearch.load(TINY, given), "la maison bleue")
+
+
 def _problem(decoder: Decoder, text: str) -> Batch:
     return with_document(build_problem(decoder.model, [[text.split()]], units="document"))

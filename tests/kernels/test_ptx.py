@@ -12,7 +12,7 @@ from gpusearch.kernels import cuda as kernels
 from gpusearch.kernels import gibbs_cuda
 from gpusearch.kernels.records import RANDOM
 from profiling import registers
-from tests.feature_forms import ALL, ALONG
+from tests.feature_forms import ALL, ALONG, NGRAMS
 
 SAMPLER = gibbs_cuda.sample_lanes.__name__
 
@@ -33,8 +33,8 @@ def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "variant",
-    [{"features": ALL}, {"features": ALONG}, {"features": ALL, "gibbs": True}],
-    ids=["search", "search along", "sampler"],
+    [{"features": ALL}, {"features": ALONG}, {"features": NGRAMS[0]}, {"features": ALL, "gibbs": True}],
+    ids=["search", "search along", "n-grams", "sampler"],
 )
 def test_features_compile_to_ptx(variant: dict[str, Any]) -> None:
     """All that are built in; what they take of a multiprocessor is not limited."""
