@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from tests.feature_forms import NGRAMS
 from tests.features.translated import translations
 from tests.kernels.test_step import steps_of
 from tests.paths import Case
-from tests.random_features import feature
+from tests.random_features import feature, of_few_words, random_material
 
 UNIT = 1 << 20
 
@@ -33,9 +34,12 @@ def test_values_in_the_search_are_those_of_the_translation(features: Sequence[st
     met: dict[str, set[float]] = {name: set() for name in features}
     for seed in range(6):
         case = Case(50 + seed, sentences=(6, 0, 9, 1), units=units, features=tuple(features))
+        material = of_few_words(random_material(replace(case, features=()).problem()[0]))
+        most = {name: written[name].largest(material)[0] for name in features}
         for document, values in translations(case, 40):
             for name, value in zip(features, values, strict=True):
                 (expected,) = written[name].values(document)
+                assert abs(expected) <= most[name]
                 rounded = sum(5 * len(sentence.words) for sentence in document) if name == "consensus" else 1
                 assert abs(value / UNIT - expected) <= (rounded + 0.01) / UNIT / 2, (seed, name)
                 met[name].add(value)
