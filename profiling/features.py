@@ -5,7 +5,8 @@ usage: python -m profiling.features PARITY WORK [--seconds 4] [--only NAME] [--k
 The newstest2012 model on its shortest and its longest document (175 and 1,755 words), one lane and one thread, from a
 random start, as in `profiling.throughput`. The semantic language model has 30 random dimensions for all words but the
 200 most frequent ones of the options, which are its stop words. The model's own language model stands for one of
-reversed sentences, and for one of selected words: every tenth of the options' words.
+reversed sentences, and for one of selected words: every tenth of the options' words. References are those of the
+documents, consensus is with Moses' n-best list, and a glossary pairs words of source and options by their rank.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from tests.parity_model import NEWSTEST, newstest_documents, write_newstest
 
 DIMENSIONS, STOP_WORDS = 30, 200
 LM = f"{NEWSTEST}.lm.arpa.gz"
+TEXT, REFERENCE, NBEST = "docs.txt", "docs.ref.txt", "moses.nolr.nbest.gz"
 # Weights like those of a tuned model, so that chains walk as they do in use.
 SETS: dict[str, dict[str, dict[str, Any]]] = {
     "none": {},
@@ -43,6 +45,18 @@ SETS: dict[str, dict[str, dict[str, Any]]] = {
     "reverse-lm": {"back": {"use": "reverse-lm", "weights": 0.1, "path": LM}},
     "gappy-lm": {"gap": {"use": "gappy-lm", "weights": [0.1, 0.1], "path": LM, "options.words": "words"}},
     "cache": {"cache": {"use": "cache", "weights": 0.2}},
+    "consensus": {
+        "consensus": {"use": "consensus", "weights": 0.2, "path": f"{NEWSTEST}.{NBEST}", "source": f"{NEWSTEST}.{TEXT}"}
+    },
+    "bleu-oracle": {
+        "bleu": {
+            "use": "bleu-oracle",
+            "weights": 20.0,
+            "path": f"{NEWSTEST}.{REFERENCE}",
+            "source": f"{NEWSTEST}.{TEXT}",
+        }
+    },
+    "glossary": {"terms": {"use": "glossary", "weights": 0.2, "path": "terms"}},
 }
 EACH = list(SETS)[1:]
 SETS["type-token-ratio, q-value-phrases, semantic-lm"] = {
@@ -51,6 +65,7 @@ SETS["type-token-ratio, q-value-phrases, semantic-lm"] = {
     **SETS["semantic-lm"],
 }
 SETS["reverse-lm, gappy-lm, cache"] = {**SETS["reverse-lm"], **SETS["gappy-lm"], **SETS["cache"]}
+SETS["consensus, bleu-oracle, glossary"] = {**SETS["consensus"], **SETS["bleu-oracle"], **SETS["glossary"]}
 SETS["all"] = {name: entry for one in EACH for name, entry in SETS[one].items()}
 
 
@@ -68,8 +83,15 @@ def main() -> None:
     model = load_model(load_config(path, settings))
     documents = newstest_documents(arguments.parity)
     write_space(model, documents, arguments.work / "space.npz")
-    words = "\n".join(target_words(model, documents)[::10]) + "\n"
-    (arguments.work / "words").write_text(words, encoding="utf-8")
+    targets = target_words(model, documents)
+    (arguments.work / "words").write_text("\n".join(targets[::10]) + "\n", encoding="utf-8")
+    sources = Counter(word for document in documents for sentence in document for word in sentence).most_common()
+    terms = "".join(f"{source} ||| {target}\n" for (source, _), target in zip(sources, targets, strict=False))
+    (arguments.work / "terms").write_text(terms, encoding="utf-8")
+    for name in (TEXT, REFERENCE, NBEST):
+        linked = arguments.work / f"{NEWSTEST}.{name}"
+        linked.unlink(missing_ok=True)
+        linked.symlink_to((arguments.parity / NEWSTEST / name).absolute())
     sizes = [sum(map(len, document)) for document in documents]
     ends = int(np.argmin(sizes)), int(np.argmax(sizes))
     report = Report()
