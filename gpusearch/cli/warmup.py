@@ -57,6 +57,8 @@ SEARCHES: dict[str, list[Search]] = {
     "search": [{"chains": 2}, {"initial": "best"}],
     "beam": [{"method": "beam"}],
     "sweep": [{"policy": "sweep", "final_sweep": True}],
+    "annealing": [{"policy": "annealing"}],
+    "metropolis": [{"policy": "metropolis"}, {"policy": "tempering", "chains": 8}],
     "gibbs": [{"method": "gibbs"}],
 }
 """What has kernels of its own; for models with lexicalised reordering others: ``beam``, ``beam-reordering``."""
@@ -71,8 +73,8 @@ def command(
 ) -> None:
     """Fill the cache of compiled kernels: about six minutes of one core on a new machine, or after an update.
 
-    Models with and without lexicalised reordering, beam, search, sweep and sampler, and language models in KenLM where
-    it is installed have kernels of their own; a decoder that finds none compiles only those that it needs.
+    Models with and without lexicalised reordering, beam, search, its policies and the sampler, and language models in
+    KenLM where it is installed have kernels of their own; a decoder that finds none compiles only those that it needs.
     """
     from gpusearch.kernels.target import cache_folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, cast, get_args
 
 from gpusearch.errors import InputError
 from gpusearch.features.automata import Words
@@ -51,7 +51,7 @@ def read_known(
     if sampled and source_path is not None:
         raise InputError("sources for samples that have their own", path=path, hint="leave source out")
     listed = read_sampled(path) if sampled else read_lists(path)
-    how: Weighting = weighting or ("multiplicity" if sampled else "score")  # type: ignore[assignment]  # checked above
+    how = cast(Weighting, weighting or ("multiplicity" if sampled else "score"))
     found: list[Candidates] = []
     for document in listed.draws:
         if document.scores is None:
