@@ -151,28 +151,25 @@ def best_of_group(problem, search, state, scratch, lane, sentence, phrases, kind
 
 
 @shared
-def ceiling(problem, option):
-    """The most that an option may be worth in any context, its share of reordering included."""
-    return (
-        problem.option_score[option, OPTION_SCORE]
-        + problem.option_score[option, OPTION_BOUND]
-        + ceiling_of_order(problem.reordering, option)
-    )
+def ceiling(problem, option, is_last):
+    """The most that an option may be worth in any context, its share of reordering included; the last one of a sentence
+    has no step behind it."""
+    most = problem.option_score[option, OPTION_SCORE] + problem.option_score[option, OPTION_BOUND]
+    most += most_of_order(problem.reordering, option, 0)
+    return most if is_last else most + most_of_order(problem.reordering, option, ORIENTATIONS)
 
 
-def _no_order(reordering, option):
+def _no_order(reordering, option, first):
     return 0
 
 
 @optional(_no_order)
-def ceiling_of_order(reordering, option):
-    """The most that an option may get for its step to the one before it and for the step behind it."""
-    back = reordering.score[option, 0] + 0
-    forward = reordering.score[option, ORIENTATIONS] + 0
-    for column in range(1, ORIENTATIONS):
-        back = max(back, reordering.score[option, column])
-        forward = max(forward, reordering.score[option, ORIENTATIONS + column])
-    return back + forward
+def most_of_order(reordering, option, first):
+    """The most that an option may get for the step to it (`first` 0), or for the step behind it (ORIENTATIONS)."""
+    most = reordering.score[option, first] + 0
+    for column in range(first + 1, first + ORIENTATIONS):
+        most = max(most, reordering.score[option, column])
+    return most
 
 
 def _no_room(reordering, problem, state, scratch, lane, sentence, first, replaced, count, place1, place2, place3):
@@ -187,17 +184,19 @@ def room_of_order(reordering, problem, state, scratch, lane, sentence, first, re
     last = -1
     if first > 0:
         last = phrase(problem, state, lane, sentence, first - 1) + 0
-        total += ceiling_of_order(reordering, last)
+        total += most_of_order(reordering, last, ORIENTATIONS)
     for k in range(replaced):
         option = phrase(problem, state, lane, sentence, first + k) + 0
         total -= order_score(reordering, problem, last, option)
         last = option
     following = phrase(problem, state, lane, sentence, first + replaced) + 0
     if following >= 0:
-        total += ceiling_of_order(reordering, following) - order_score(reordering, problem, last, following)
+        total += most_of_order(reordering, following, 0) - order_score(reordering, problem, last, following)
     for k in range(count):
         if k != place1 and k != place2 and k != place3:
-            total += ceiling_of_order(reordering, scratch.option[k])
+            total += most_of_order(reordering, scratch.option[k], 0)
+            if k < count - 1 or following >= 0:
+                total += most_of_order(reordering, scratch.option[k], ORIENTATIONS)
     return total
 
 
@@ -212,7 +211,7 @@ def room_of_document(document):
 
 
 @shared
-def options_of_place(problem, search, scratch, sentence, place):
+def options_of_place(problem, search, scratch, sentence, place, last_place):
     """(first option, behind the last, greatest ceiling) of an open place; (0, 1, 0) where it is not there."""
     if place < 0:
         return 0, 1, 0
@@ -221,9 +220,9 @@ def options_of_place(problem, search, scratch, sentence, place):
     row = span_row(problem, sentence, start, behind(covers) - start)
     first = problem.span[row] + 0
     last = problem.span[row + 1] + 0
-    most = ceiling(problem, first)
+    most = ceiling(problem, first, place == last_place)
     for option in range(first + 1, last):
-        most = max(most, ceiling(problem, option))
+        most = max(most, ceiling(problem, option, place == last_place))
     return first, last, most
 
 
@@ -242,9 +241,10 @@ def best_of_layout(
         problem.reordering, problem, state, scratch, lane, sentence, first, replaced, count, place1, place2, place3
     )
     base += room_of_document(problem.document)
-    first1, last1, _ = options_of_place(problem, search, scratch, sentence, place1)
-    first2, last2, most2 = options_of_place(problem, search, scratch, sentence, place2)
-    first3, last3, most3 = options_of_place(problem, search, scratch, sentence, place3)
+    last_place = count - 1 if phrase(problem, state, lane, sentence, first + replaced) < 0 else -1
+    first1, last1, _ = options_of_place(problem, search, scratch, sentence, place1, last_place)
+    first2, last2, most2 = options_of_place(problem, search, scratch, sentence, place2, last_place)
+    first3, last3, most3 = options_of_place(problem, search, scratch, sentence, place3, last_place)
     base -= worth_of_first(problem, place1, first1)
     base -= worth_of_first(problem, place2, first2)
     base -= worth_of_first(problem, place3, first3)
@@ -257,7 +257,7 @@ def best_of_layout(
     while one < last1:
         sum1 = base
         if place1 >= 0:
-            sum1 += ceiling(problem, one)
+            sum1 += ceiling(problem, one, place1 == last_place)
             scratch.option[place1] = one
         two = first2
         if sum1 + most2 + most3 <= best:
@@ -265,7 +265,7 @@ def best_of_layout(
         while two < last2:
             sum2 = sum1
             if place2 >= 0:
-                sum2 += ceiling(problem, two)
+                sum2 += ceiling(problem, two, place2 == last_place)
                 scratch.option[place2] = two
             three = first3
             if sum2 + most3 <= best:
@@ -273,7 +273,7 @@ def best_of_layout(
             while three < last3:
                 sum3 = sum2
                 if place3 >= 0:
-                    sum3 += ceiling(problem, three)
+                    sum3 += ceiling(problem, three, place3 == last_place)
                     scratch.option[place3] = three
                 if sum3 > best:
                     stage, change = judge(problem, search, state, scratch, lane, sentence, first, replaced, count, best)
