@@ -27,8 +27,8 @@ pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
 SCALES = (0.5, 1.0, 3.0)
 SCANS = ("random", "sequential")
 SENTENCES, DERIVATIONS = 30, 2000
-# Iterations after which the last state is looked at. Where the distribution is peaked, single blocks seldom lead from one
-# of its peaks to another.
+# Iterations after which the last state is looked at. Where the distribution is peaked, single blocks seldom lead from
+# one of its peaks to another.
 BURN_IN, LONG_BURN_IN = 25, 100
 LEVEL = 1e-3
 
