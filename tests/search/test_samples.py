@@ -269,7 +269,7 @@ def test_samplers_without_inverses_are_refused() -> None:
 @pytest.mark.parametrize("method", ["gibbs", "metropolis", "tempering"])
 def test_translations_come_as_often_as_their_derivations_weigh(model: Model, tmp_path: Path, method: str) -> None:
     """Of a sentence of two words, after burn-in, all chains together: the sums of the enumerated derivations."""
-    from tests.enumeration import derivations
+    from gpusearch.search.enumeration import derivations
 
     config = settings(
         "search.chains=500",
