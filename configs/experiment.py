@@ -33,7 +33,7 @@ class TestSet:
 
     Args:
         split: ``test``, or another name that the files begin with.
-        segments: only the first so many, instead of the documents that the command line asks for.
+        segments: only the first so many, instead of what the command line asks for.
     """
 
     __test__ = False  # not one of pytest's classes
@@ -53,6 +53,8 @@ class TestSet:
         attach_references(corpus, folder / f"{split}.{target}", "text")
         if segments is None:
             corpus.documents = spread(corpus.documents, arguments.documents)
+            for document in corpus.documents:
+                document.segments = document.segments[: arguments.segments]
         else:
             for document in corpus.documents:
                 document.segments = document.segments[:segments]
@@ -104,6 +106,7 @@ def make_parser(description: str, output: str, *, folders: str = "+") -> argpars
     parser.add_argument("-c", "--config", type=Path, required=True, metavar="FILE", help="the model (TOML)")
     parser.add_argument("-o", "--output", type=Path, default=Path(output), metavar="FOLDER")
     parser.add_argument("--documents", type=int, metavar="N", help="N of the documents of each folder, evenly spread")
+    parser.add_argument("--segments", type=int, metavar="N", help="the first N segments of each of the documents")
     parser.add_argument("--languages", nargs=2, default=("fr", "en"), metavar=("SOURCE", "TARGET"))
     parser.add_argument("--lowercase", action="store_true", help="ignore case in metrics")
     parser.add_argument("--threads", type=int, default=1)
