@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 import gpusearch
 from configs.arun2010 import decoding, divergence, experiment, starts
 from configs.arun2010.divergence import Translations
+from configs.experiment import TestSet
 from gpusearch.errors import InputError
 from gpusearch.mbr.decide import Settings
 from gpusearch.mbr.draws import Draws
@@ -35,6 +36,19 @@ def test_looks_are_powers_of_two_and_the_end() -> None:
     assert experiment.looks(1) == [1]
     assert experiment.looks(8) == [1, 2, 4, 8]
     assert experiment.looks(11) == [1, 2, 4, 8, 11]
+
+
+def test_the_first_segments_of_documents_are_taken(arguments: list[str], tmp_path: Path) -> None:
+    """Of each document, or of all of a split together."""
+    decoder = gpusearch.load(TINY)
+    folder = write_test_set(tmp_path / "toy", "dev")
+    parser = experiment.make_parser("", chains=1, iterations=2, burn_in=0)
+    references = TEXTS["en"].split("\n")
+    given = parser.parse_args([*arguments, "--segments", "1"])
+    assert TestSet(decoder, folder, given).references == [references[0], references[2], references[4]]
+    given = parser.parse_args([*arguments, "--segments", "1", "--documents", "1"])
+    dev = TestSet(decoder, folder, given, split="dev", segments=3)
+    assert dev.references == references[:3] and dev.ids == ["a", "b"]
 
 
 class TestDecoding:
@@ -151,6 +165,7 @@ class TestDivergence:
             few = [s for s in SENTENCES if self._fits(s, most)]
             assert sentence == max(few, key=len)
         assert len({len(sentence) for sentence in chosen.values()}) > 1
+        assert len(divergence.longest(decoder.model, decoder.config, SENTENCES, 100, 20)) < len(chosen[100])
         with pytest.raises(InputError, match="no sentence has so few derivations"):
             divergence.longest(decoder.model, decoder.config, SENTENCES, 0)
         quick = ["--iterations", "4", "--chains", "2", "--scale", "1"]

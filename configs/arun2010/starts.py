@@ -7,7 +7,8 @@ without reordering and without language model; `zero`, which the paper makes by 
 translations. The paper tracks the score "of the most frequent derivation" (section 4), its caption says "maximum model
 score": both are given, the score of the derivation that a chain has been in most often (of equally frequent ones the
 best) and of the best one that it has been in, both behind the burn-in, as means over sentences. At 0 samples stands the
-score of what chains begin with. Writes starts.md, starts.csv and starts.svg.
+score of what chains begin with. Chains of equal number have equal random numbers, so those that meet stay together:
+where curves coincide, the starts are forgotten. Writes starts.md, starts.csv and starts.svg.
 """
 
 from __future__ import annotations
