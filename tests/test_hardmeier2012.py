@@ -2,50 +2,27 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.util
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from lxml import etree
 
-from configs.hardmeier2012 import beam_and_search, experiment, rejection_limits, stability
+from configs import experiment
+from configs.hardmeier2012 import beam_and_search, rejection_limits, stability
+from tests.experiments import check_figure, rows_of, write_test_set
 from tests.tiny import TINY
-
-TEXTS = {
-    "fr": "la maison bleue .\nune maison\nle chien ne dort pas dans la maison bleue .\nla maison\nun chien dort\n",
-    "en": "the blue house .\na house\nthe dog does not sleep in the blue house .\nthe house\na dog sleeps\n",
-    "docs": "a\na\nb\nb\nc\n",
-}
 
 
 @pytest.fixture
 def arguments(tmp_path: Path) -> list[str]:
     """A command line for the tiny model and three documents."""
-    folder = tmp_path / "toy"
-    folder.mkdir()
-    for name, text in TEXTS.items():
-        (folder / f"test.{name}").write_text(text, encoding="utf-8")
-    return [str(folder), "-c", str(TINY), "-o", str(tmp_path / "out"), "--steps", "3000"]
-
-
-def rows_of(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return [str(write_test_set(tmp_path / "toy")), "-c", str(TINY), "-o", str(tmp_path / "out"), "--steps", "3000"]
 
 
 def scores_of(path: Path, column: str, value: str) -> list[tuple[int, float]]:
     """(step, score) of one curve."""
     rows = [row for row in rows_of(path) if row[column] == value and row["score"]]
     return [(int(row["steps"]), float(row["score"])) for row in rows]
-
-
-def check_figure(path: Path, *texts: str) -> None:
-    assert path.exists() == (importlib.util.find_spec("matplotlib") is not None)
-    if path.exists():
-        found = " ".join(etree.parse(path).getroot().itertext())
-        assert all(text in found for text in texts)
 
 
 def check_climb(curve: list[tuple[int, float]]) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from configs.experiment import bootstrap_starts
 from gpusearch.config import load_config
 from gpusearch.config.models import FeatureConfig
 from gpusearch.decoder import Decoder
@@ -90,8 +91,7 @@ class Experiment:
         self.corpus = corpus
         counts = [len(document.segments) for document in corpus.documents]
         self.units = corpus.documents if len(counts) > 1 else corpus.documents[0].segments
-        documents = len(counts) > 1
-        self.starts = np.cumsum([0, *counts])[:-1].tolist() if documents else None
+        self.starts = bootstrap_starts(counts)
         self.held_out = np.arange(len(self.units)) % 2 == 1
 
     def run(self, name: str, features: Sequence[str], weight: float) -> Row:

@@ -14,23 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from configs.hardmeier2012.experiment import (
-    PAPER,
-    Found,
-    TestSet,
-    draw,
-    make_parser,
-    new_figure,
-    open_test_sets,
-    save_figure,
-    say,
-    write_csv,
-    write_table,
-)
+from configs.experiment import MOSES, new_figure, save_figure, say, write_csv, write_table
+from configs.hardmeier2012.experiment import PAPER, Found, TestSet, draw, make_parser, open_test_sets
 from gpusearch.config.search import OperationsConfig
-
-MOSES = {"stack_size": 200, "beam_threshold": 1e-5, "pop_limit": 0}
-"""The `[search.beam]` group: Moses' defaults, without cube pruning as in the paper. Its distortion limit is 6."""
 
 DEFAULTS = {"option_draw": "score", "operations": OperationsConfig().model_dump(), "max_rejected": None, "steps": None}
 """Of gpusearch, where the paper's settings differ."""

@@ -11,18 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from configs.hardmeier2012.experiment import (
-    PAPER,
-    Found,
-    draw,
-    make_parser,
-    new_figure,
-    open_test_sets,
-    save_figure,
-    say,
-    write_csv,
-    write_table,
-)
+from configs.experiment import new_figure, save_figure, say, write_csv, write_table
+from configs.hardmeier2012.experiment import PAPER, Found, draw, make_parser, open_test_sets
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 PRESETS: dict[str, dict[str, Any]] = {
     # The defaults of all keys.
     "fast": {},
-    "best": {"steps_per_word": 100.0, "lattice": {"options": 30, "stack_size": 200}, "final_sweep": True},
+    "best": {"chains": 256, "final_sweep": True},
 }
 
 

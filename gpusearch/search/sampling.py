@@ -37,10 +37,12 @@ from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.units import document_identities
-from gpusearch.search.chains import reset_lanes
+from gpusearch.search.chains import Start, reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
+from gpusearch.search.initial import RandomStart, SavedStart
 from gpusearch.search.judged import served
+from gpusearch.search.reach import check_reach
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
 from gpusearch.search.sample_options import unit_options, write_options
@@ -54,6 +56,7 @@ from gpusearch.search.samples import (
     round_type,
     unit_paths,
 )
+from gpusearch.search.saved import Given
 from gpusearch.search.signature import model_hash
 from gpusearch.search.state import UNLIMITED, lane_bytes
 from gpusearch.search.tempering import TemperingDriver
@@ -85,6 +88,7 @@ def sample_documents(
     *,
     resume: bool = False,
     constraints: Constraints | None = None,
+    given: Given | None = None,
     status: Status | None = None,
     announce: Callable[[Need], None] | None = None,
 ) -> Samples:
@@ -97,17 +101,19 @@ def sample_documents(
         folder: where samples go; must not exist, unless `resume` is set.
         resume: go on with what is in the folder, made by the same settings of the same documents.
         constraints: translations that the input gives or forbids.
+        given: what chains begin with, chain by chain, again and again; random monotone translations where None.
         status: told of progress; what it raises ends the run, which can be resumed.
         announce: told what the next batch of documents takes before it begins.
 
     Raises:
-        InputError: no room in memory or on disk; a folder that is there, or is of another run; see `build_problem`.
+        InputError: no room in memory or on disk; a folder that is there, or is of another run; first translations that
+            do not fit the documents or the distortion limit; see `build_problem`.
     """
     model = with_features(model, config)
     config = served(model, config, sampler=True)
     if crosses_sentences(model):
         config = config.model_copy(update={"sample": config.sample.model_copy(update={"unit": "document"})})
-    header = _header(model, config, documents, sources, ids)
+    header = _header(model, config, documents, sources, ids, given)
     _open_folder(folder, header, resume)
     identities = document_identities(documents, ids)
     before = 0
@@ -118,13 +124,25 @@ def sample_documents(
             search=config.search,
             units=config.sample.unit,
             identities=identities[first:last],
+            forced=given.forced(first, last) if given else None,
             constraints=part_of(constraints or {}, first, last),
             memory_limit=free_bytes(),
         )
         batch = with_document(batch)
-        _Batch(model, config, batch, folder, first, before, status, announce).run()
+        start = _start(config, batch, given, first)
+        _Batch(model, config, batch, start, folder, first, before, status, announce).run()
         before += len(batch.problem.unit)
     return read_samples(folder)
+
+
+def _start(config: Config, batch: Batch, given: Given | None, first: int) -> Start:
+    """What puts first translations into the lanes of a batch that begins with document `first`."""
+    if given is None:
+        return RandomStart()
+    chains = given.options(batch, first)
+    for chain in chains:
+        check_reach(batch, chain, config.search)
+    return SavedStart(batch.problem, chains, None)
 
 
 def _header(
@@ -133,6 +151,7 @@ def _header(
     documents: Sequence[Sequence[Sentence]],
     sources: Sequence[Sequence[str]],
     ids: Sequence[str | None],
+    given: Given | None,
 ) -> dict[str, Any]:
     """What `samples.json` holds: all that shaped the samples."""
     filled = [[bool(sentence) for sentence in document] for document in documents]
@@ -147,6 +166,7 @@ def _header(
         "weights": [float(weight) for weight in model.features.weights],
         "sample": config.sample.model_dump(),
         "search": {name: getattr(config.search, name) for name in _SHAPING},
+        "start": None if given is None else given.fingerprint(),
         "documents": [{"id": name, "segments": list(texts)} for name, texts in zip(ids, sources, strict=True)],
     }
     if config.sample.method != "gibbs":
@@ -195,13 +215,14 @@ class _Batch:
         model: Model,
         config: Config,
         batch: Batch,
+        start: Start,
         folder: Path,
         first_document: int,
         first_unit: int,
         status: Status | None,
         announce: Callable[[Need], None] | None,
     ) -> None:
-        self.config, self.batch, self.folder = config, batch, folder
+        self.config, self.batch, self.start, self.folder = config, batch, start, folder
         self.first_document, self.first_unit, self.status = first_document, first_unit, status
         self.values, self.chains = len(model.features.names), config.search.chains
         self.models = model.language_models
@@ -311,10 +332,13 @@ class _Batch:
         state, chains, levels = driver.state, np.arange(len(lanes)), self.sampler.levels
         state.limit[lanes] = UNLIMITED
         if writer.last is None:
-            first = self.superchain[chains // levels] * levels + chains % levels
+            random = isinstance(self.start, RandomStart)
+            first = self.superchain[chains // levels] * levels + chains % levels if random else chains // levels
             reset_lanes(state, lanes, unit, first)
-            driver.start(lanes)
+            self.start(driver, lanes)
             state.chain[lanes] = chains
+            if isinstance(driver, TemperingDriver):
+                driver.reset(lanes)
             return
         reset_lanes(state, lanes, unit, chains)
         options = writer.last["option" if levels == 1 else "replica"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,10 @@ class Given:
     steps: list[NDArray[np.int64]] = field(default_factory=list)
     """For each document ``[C, U]``: proposals made on each unit; none where the chains begin here."""
     rejected: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def fingerprint(self) -> str:
+        """BLAKE2b-64 of the translations."""
+        return blake2b(json.dumps([self.chains, self.places]).encode(), digest_size=8).hexdigest()
 
     def forced(self, first: int, last: int) -> Forced:
         """All phrases of the documents first .. last - 1: they must be options, whatever the table limit."""

@@ -23,7 +23,7 @@ from gpusearch.kernels.records import ACTIVE_WEIGHT, SENTENCE_WORDS, Active, Pro
 from gpusearch.kernels.target import exact
 from gpusearch.search.beam import BeamDecoder, beam_numbers
 from gpusearch.search.beam_arrays import make_beam, make_result, make_work
-from tests.enumeration import derivations
+from gpusearch.search.enumeration import derivations
 from tests.random_features import with_features
 from tests.random_problem import random_problem
 from tests.search.test_beam import LANGUAGES

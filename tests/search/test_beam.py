@@ -15,7 +15,7 @@ from gpusearch.kernels.records import DISTORTION_LIMIT, SENTENCE_WORDS, Problem,
 from gpusearch.kernels.target import exact
 from gpusearch.search.beam import BeamDecoder
 from gpusearch.search.beam_arrays import make_beam, make_result, make_work
-from tests.enumeration import derivations
+from gpusearch.search.enumeration import derivations
 from tests.random_language import random_language
 from tests.random_problem import random_problem
 

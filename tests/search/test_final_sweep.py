@@ -13,9 +13,9 @@ from gpusearch.kernels import reference
 from gpusearch.kernels.reference_neighbours import neighbours
 from gpusearch.kernels.target import exact
 from gpusearch.model.problem import Batch, build_problem
+from gpusearch.search.enumeration import derivations
 from gpusearch.search.run import search_settings
 from gpusearch.search.translation import SentenceTranslation
-from tests.enumeration import derivations
 from tests.tiny import copy_tiny
 
 DOCUMENTS = [["la maison bleue", "une maison", ""], ["une petite maison bleue"]]

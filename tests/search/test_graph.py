@@ -16,8 +16,8 @@ from gpusearch.kernels.records import SENTENCE_WORDS, Problem, Search
 from gpusearch.kernels.target import exact
 from gpusearch.search import beam
 from gpusearch.search.beam import BeamDecoder
+from gpusearch.search.enumeration import derivations
 from gpusearch.search.graph import SearchGraph
-from tests.enumeration import derivations
 from tests.random_problem import random_problem
 from tests.search.test_beam import LANGUAGES, small_problem
 

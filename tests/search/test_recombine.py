@@ -16,11 +16,11 @@ from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_
 from gpusearch.model.model import Model
 from gpusearch.search.beam import BeamDecoder
 from gpusearch.search.chains import Finals, OutOfTime, empty_finals
+from gpusearch.search.enumeration import derivations
 from gpusearch.search.force import score_segmented
 from gpusearch.search.recombine import only_options, union_of_chains
 from gpusearch.search.result import DocumentResult
 from gpusearch.search.saved import Given
-from tests.enumeration import derivations
 from tests.parity_model import newstest_documents
 from tests.random_language import random_language
 from tests.random_problem import PlainSettings, random_problem

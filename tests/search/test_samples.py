@@ -11,6 +11,7 @@ from scipy.stats import chisquare
 
 from gpusearch.config import Config, SampleConfig, load_config
 from gpusearch.errors import InputError
+from gpusearch.io.trace import Phrase
 from gpusearch.kernels import reference
 from gpusearch.kernels.target import exact
 from gpusearch.mbr.sampled import read_sampled
@@ -21,6 +22,7 @@ from gpusearch.search.sample_options import merged
 from gpusearch.search.samplers import make_sampler
 from gpusearch.search.samples import HEADER, Samples, read_samples, unit_paths
 from gpusearch.search.sampling import sample_documents, superchain
+from gpusearch.search.saved import Given
 from tests.tiny import TINY, copy_tiny
 
 DOCUMENTS = [["la maison bleue", "", "une maison"], [""], ["le chat"]]
@@ -260,6 +262,34 @@ def test_ladders_are_kept_whole(model: Model, tmp_path: Path) -> None:
     assert set(found.acceptance) == {"change", "swap", "resegment"}
 
 
+@pytest.mark.parametrize("method", ["metropolis", "tempering"])
+def test_chains_begin_with_what_is_given(model: Model, tmp_path: Path, method: str) -> None:
+    """By spans and their order, which changes of translations leave as they are; of two translations that are given
+    the even chains have the first and the odd ones the second."""
+    alone = [f"search.operations.{name}=0" for name in ("swap", "resegment")]
+    config = settings(f"sample.method={method}", *alone, *TEMPERING)
+    ways: list[list[Phrase]] = [
+        [(1, 3, ["blue", "house"]), (0, 1, ["her"])],
+        [(0, 1, ["the"]), (1, 2, ["home"]), (2, 3, ["blue"])],
+    ]
+    house: Phrase = (0, 2, ["a", "house"])
+    cat: list[Phrase] = [(0, 1, ["the"]), (1, 2, ["chat"])]
+    given = Given([[[way, [], [house]] for way in ways], [[[]], [[]]], [[cat], [cat[::-1]]]])
+    samples = sample(model, config, tmp_path / "given", given=given)
+    for number, expected in ((0, ways), (1, [[house], [house]]), (2, [cat, cat[::-1]])):
+        unit = samples.unit(number)
+        assert unit is not None and len(unit) == 5
+        for of_chains in unit.derivations(0).tolist():
+            for chain, row in enumerate(of_chains):
+                spans = [tuple(unit.options.span[option]) for option in row if option >= 0]
+                assert spans == [(start, stop) for start, stop, _ in expected[chain % 2]]
+    with pytest.raises(InputError, match=r"of another run \(start differs\)"):
+        sample(model, config, tmp_path / "given", resume=True)
+    far = settings(f"sample.method={method}", "search.distortion_limit=0", *TEMPERING)
+    with pytest.raises(InputError, match="breaks the distortion limit"):
+        sample(model, far, tmp_path / "far", given=given)
+
+
 def test_samplers_without_inverses_are_refused() -> None:
     with pytest.raises(InputError, match="give linearise the share 0"):
         settings("sample.method=metropolis", "search.operations.linearise=1")
@@ -269,7 +299,7 @@ def test_samplers_without_inverses_are_refused() -> None:
 @pytest.mark.parametrize("method", ["gibbs", "metropolis", "tempering"])
 def test_translations_come_as_often_as_their_derivations_weigh(model: Model, tmp_path: Path, method: str) -> None:
     """Of a sentence of two words, after burn-in, all chains together: the sums of the enumerated derivations."""
-    from tests.enumeration import derivations
+    from gpusearch.search.enumeration import derivations
 
     config = settings(
         "search.chains=500",

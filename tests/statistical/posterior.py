@@ -1,16 +1,13 @@
-"""The exact distribution of short sentences, and the Gibbs sampler's transition matrices on them, by enumeration."""
+"""The Gibbs sampler's transition matrices on short sentences, and what its chains come to, by enumeration."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from gpusearch.config import Config, SearchConfig
 from gpusearch.kernels.gibbs_blocks import block_of_step, put_candidate
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import trim
@@ -24,68 +21,18 @@ from gpusearch.kernels.records import (
     UNIT_SENTENCES,
     UNIT_WORDS,
     Gibbs,
-    Problem,
-    Search,
     State,
 )
 from gpusearch.kernels.target import cpu_driver
-from gpusearch.model.model import Model
-from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.driver import CpuDriver
+from gpusearch.search.enumeration import Enumerated
 from gpusearch.search.gibbs import iteration_steps
-from gpusearch.search.run import search_settings
 from gpusearch.search.state import make_scratch, make_state
-from tests.enumeration import derivations
 
 LEAST = -(1 << 62)
 # Change of the score of a candidate that is not in its block.
 ABSENT = LEAST
-
-
-@dataclass(frozen=True, eq=False)
-class Scene:
-    """A batch whose units are all small enough to list."""
-
-    batch: Batch
-    search: Search
-    states: list[list[tuple[int, ...]]]
-    """Of each sentence all derivations: options in target order."""
-    score: list[NDArray[np.float64]]
-    """Of each sentence the scores, nats."""
-
-    @property
-    def problem(self) -> Problem:
-        return self.batch.problem
-
-    def posterior(self, sentence: int, scale: float) -> NDArray[np.float64]:
-        weight = np.exp(scale * (self.score[sentence] - self.score[sentence].max()))
-        return np.asarray(weight / weight.sum())
-
-    def with_gibbs(self, gibbs: Gibbs) -> Search:
-        return self.search._replace(gibbs=gibbs)
-
-
-def make_scene(model: Model, sentences: list[list[str]], most: int, units: str = "sentence") -> Scene:
-    """All sentences with one table limit: the largest that leaves each with at most so many derivations."""
-    for limit in range(20, 0, -1):
-        cut = replace(model, tables=tuple(replace(table, limit=limit) for table in model.tables))
-        config = Config.model_construct(search=SearchConfig())
-        batch = build_problem(cut, [sentences], search=config.search, units=units)
-        search = search_settings(config, cut, batch)
-        found = []
-        for sentence in range(len(sentences)):
-            found.append(list(islice(derivations(batch.problem, search, sentence), most + 1)))
-            if len(found[-1]) > most:
-                break
-        else:
-            return Scene(
-                batch,
-                search,
-                [[options for _, options in every] for every in found],
-                [np.array([score / SCORE_UNITS for score, _ in every]) for every in found],
-            )
-    raise AssertionError("too many derivations, whatever the limit")
 
 
 @cpu_driver
@@ -119,7 +66,7 @@ def list_candidates(problem, search, state, scratch, lane, step, change, rows):
     return operator, candidates
 
 
-def states_of_lanes(scene: Scene, unit: int) -> State:
+def states_of_lanes(scene: Enumerated, unit: int) -> State:
     """A lane for each derivation of a unit of one sentence."""
     states = scene.states[unit]
     lanes = np.arange(len(states))
@@ -134,12 +81,12 @@ def states_of_lanes(scene: Scene, unit: int) -> State:
     return state
 
 
-def transition_matrices(scene: Scene, unit: int, gibbs: Gibbs, scale: float) -> Iterator[tuple[int, csr_array]]:
+def transition_matrices(scene: Enumerated, unit: int, gibbs: Gibbs, scale: float) -> Iterator[tuple[int, csr_array]]:
     """(operator, transition matrix) of every block of the sequential scan of a unit of one sentence.
 
     Probabilities of a block's members are in proportion to exp(scale * change), as a softmax in floating point.
     """
-    problem, search, states = scene.problem, scene.with_gibbs(gibbs), scene.states[unit]
+    problem, search, states = scene.problem, scene.search._replace(gibbs=gibbs), scene.states[unit]
     number = {options: index for index, options in enumerate(states)}
     state = states_of_lanes(scene, unit)
     scratch = make_scratch(problem)
@@ -166,9 +113,9 @@ def transition_matrices(scene: Scene, unit: int, gibbs: Gibbs, scale: float) -> 
         yield operator, csr_array((np.array(share), (np.array(source), np.array(target))), shape=shape)
 
 
-def last_states(scene: Scene, gibbs: Gibbs, chains: int, iterations: int) -> list[NDArray[np.int64]]:
+def last_states(scene: Enumerated, gibbs: Gibbs, chains: int, iterations: int) -> list[NDArray[np.int64]]:
     """For each sentence how often each of its derivations is in the last state of a chain."""
-    problem, search = scene.problem, scene.with_gibbs(gibbs)
+    problem, search = scene.problem, scene.search._replace(gibbs=gibbs)
     values = len(scene.batch.options.model.features.names)
     steps = iteration_steps(problem, gibbs)
     counts = []
@@ -185,7 +132,7 @@ def last_states(scene: Scene, gibbs: Gibbs, chains: int, iterations: int) -> lis
 
 
 def count_states(
-    scene: Scene, state: State, sentence: int, lanes: NDArray[np.bool_] | slice = slice(None)
+    scene: Enumerated, state: State, sentence: int, lanes: NDArray[np.bool_] | slice = slice(None)
 ) -> NDArray[np.int64]:
     """How often each derivation of a sentence is in some lanes of a state."""
     number = {options: index for index, options in enumerate(scene.states[sentence])}

@@ -17,9 +17,10 @@ from scipy.stats import chi2, chisquare
 
 from gpusearch.config import load_config
 from gpusearch.model.model import Model, load_model
+from gpusearch.search.enumeration import Enumerated, enumerate_derivations
 from gpusearch.search.gibbs import make_gibbs
 from tests.parity_model import laws_documents
-from tests.statistical.posterior import Scene, last_states, make_scene, transition_matrices
+from tests.statistical.posterior import last_states, transition_matrices
 from tests.tiny import copy_tiny
 
 pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
@@ -34,16 +35,16 @@ LEVEL = 1e-3
 
 
 @pytest.fixture(scope="module")
-def scenes(laws_model: Model, parity: Path, full: bool) -> list[Scene]:
+def scenes(laws_model: Model, parity: Path, full: bool) -> list[Enumerated]:
     """Sentences, each with a table limit of its own; few and small ones in the quick run."""
     short = {tuple(s) for document in laws_documents(parity) for s in document if 2 <= len(s) <= 5}
     wanted, most = (SENTENCES, DERIVATIONS) if full else (4, 400)
     each = sorted(short, key=lambda s: (len(s), s))
     spread = [each[k * (len(each) - 1) // (wanted - 1)] for k in range(wanted)]
-    return [make_scene(laws_model, [list(sentence)], most) for sentence in spread]
+    return [enumerate_derivations(laws_model, [list(sentence)], most) for sentence in spread]
 
 
-def grid(scenes: list[Scene], full: bool) -> Iterator[tuple[Scene, float, str]]:
+def grid(scenes: list[Enumerated], full: bool) -> Iterator[tuple[Enumerated, float, str]]:
     """Every sentence at every scale, scans by turns; in the quick run each sentence once."""
     for number, scene in enumerate(scenes):
         cells = [(scale, SCANS[(number + turn) % 2]) for turn, scale in enumerate(SCALES)]
@@ -51,7 +52,7 @@ def grid(scenes: list[Scene], full: bool) -> Iterator[tuple[Scene, float, str]]:
             yield scene, scale, scan
 
 
-def test_every_operator_keeps_the_distribution(scenes: list[Scene]) -> None:
+def test_every_operator_keeps_the_distribution(scenes: list[Enumerated]) -> None:
     """pi P = pi and detailed balance within 1e-9 for every block, and so for each operator and either scan; and from
     every derivation the blocks lead to every other one."""
     for number, scene in enumerate(scenes):
@@ -93,7 +94,9 @@ def divergence(counts: NDArray[np.int64], probability: NDArray[np.float64]) -> f
     return float((share * np.log(share / probability[seen])).sum())
 
 
-def test_last_states_have_the_distribution(scenes: list[Scene], full: bool, repetitions: Callable[[int], int]) -> None:
+def test_last_states_have_the_distribution(
+    scenes: list[Enumerated], full: bool, repetitions: Callable[[int], int]
+) -> None:
     """20,000 chains (2,000 in the quick run) a cell, Holm-corrected over the grid; a scale that is off by 10 % is not
     taken for the right one."""
     chains = repetitions(20_000)
@@ -120,11 +123,11 @@ def test_last_states_have_the_distribution(scenes: list[Scene], full: bool, repe
 
 
 def test_sentences_of_a_document_have_theirs(
-    laws_model: Model, scenes: list[Scene], repetitions: Callable[[int], int]
+    laws_model: Model, scenes: list[Enumerated], repetitions: Callable[[int], int]
 ) -> None:
     """A document of two sentences as the unit: a scan passes through both."""
     sentences = [list(scene.batch.options.sentences[0]) for scene in scenes[:2]]
-    scene = make_scene(laws_model, sentences, 100, units="document")
+    scene = enumerate_derivations(laws_model, sentences, 100, units="document")
     for scan in SCANS:
         gibbs = make_gibbs(scene.batch.options.longest, [1.0], scan=scan)
         for sentence, counts in enumerate(last_states(scene, gibbs, repetitions(20_000), BURN_IN)):
@@ -138,7 +141,7 @@ def test_the_reachability_defect_is_closed(tmp_path: Path) -> None:
     table = "".join(f"{pair} ||| 0.5 0.5 0.5 0.5 ||| 0-0\n" for pair in pairs)
     path = copy_tiny(tmp_path)
     (tmp_path / "phrase-table").write_text(table, encoding="utf-8")
-    scene = make_scene(load_model(load_config(path)), [["a", "b", "c"]], 100)
+    scene = enumerate_derivations(load_model(load_config(path)), [["a", "b", "c"]], 100)
     whole = [len(options) == 1 for options in scene.states[0]]
     assert sum(whole) == 1 and len(whole) == 1 + 2 * 6
     for window, parts in ((0, 2), (8, 1)):

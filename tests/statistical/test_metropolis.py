@@ -36,16 +36,16 @@ from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
 from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.driver import CpuDriver
+from gpusearch.search.enumeration import Enumerated, derivations, enumerate_derivations
 from gpusearch.search.hastings import make_hastings
 from gpusearch.search.run import search_settings
 from gpusearch.search.settings import make_search
 from gpusearch.search.state import make_state
 from gpusearch.search.temperature import geometric, temperature_levels
 from gpusearch.search.tempering import Ladder, TemperingDriver
-from tests.enumeration import derivations
 from tests.parity_model import laws_documents
 from tests.statistical.enumerated_draws import Draws
-from tests.statistical.posterior import Scene, count_states, make_scene, states_of_lanes
+from tests.statistical.posterior import count_states, states_of_lanes
 from tests.statistical.test_gibbs import LEVEL, SCALES, divergence, p_value
 from tests.tiny import copy_tiny
 
@@ -62,27 +62,27 @@ MIXES: dict[str, dict[str, float]] = {
 BURN_IN, LONG_BURN_IN, LONG_BURN_IN_OF_LADDERS = 80, 2500, 800
 
 
-def short_scenes(model: Model, parity: Path, wanted: int, longest: int, most: int) -> list[Scene]:
+def short_scenes(model: Model, parity: Path, wanted: int, longest: int, most: int) -> list[Enumerated]:
     """Sentences, each with a table limit of its own."""
     short = {tuple(s) for document in laws_documents(parity) for s in document if 2 <= len(s) <= longest}
     each = sorted(short, key=lambda s: (len(s), s))
     spread = [each[k * (len(each) - 1) // (wanted - 1)] for k in range(wanted)]
-    return [make_scene(model, [list(sentence)], most) for sentence in spread]
+    return [enumerate_derivations(model, [list(sentence)], most) for sentence in spread]
 
 
 @pytest.fixture(scope="module")
-def scenes(laws_model: Model, parity: Path, full: bool) -> list[Scene]:
+def scenes(laws_model: Model, parity: Path, full: bool) -> list[Enumerated]:
     """For draws; few and small ones in the quick run."""
     return short_scenes(laws_model, parity, 30, 5, 2000) if full else short_scenes(laws_model, parity, 4, 5, 400)
 
 
 @pytest.fixture(scope="module")
-def small_scenes(laws_model: Model, parity: Path, full: bool) -> list[Scene]:
+def small_scenes(laws_model: Model, parity: Path, full: bool) -> list[Enumerated]:
     """For enumeration of all draws."""
     return short_scenes(laws_model, parity, 12, 4, 150) if full else short_scenes(laws_model, parity, 3, 3, 60)
 
 
-def metropolis(scene: Scene, mix: dict[str, float]) -> Search:
+def metropolis(scene: Enumerated, mix: dict[str, float]) -> Search:
     """The search of a scene with a mix of operations, thresholds with their ratios, temperatures those of the lanes."""
     number = scene.search.number
     search = make_search(
@@ -94,7 +94,7 @@ def metropolis(scene: Scene, mix: dict[str, float]) -> Search:
     return search._replace(temperature=temperature_levels([]), hastings=make_hastings(scene.problem, search))
 
 
-def transition_matrix(draws: Draws, scene: Scene, scale: float) -> csr_array:
+def transition_matrix(draws: Draws, scene: Enumerated, scale: float) -> csr_array:
     """Of an operation: the probability of a draw and that it is accepted, summed over all that lead to a state."""
     states, score = scene.states[0], scene.score[0]
     number = {options: index for index, options in enumerate(states)}
@@ -110,7 +110,7 @@ def transition_matrix(draws: Draws, scene: Scene, scale: float) -> csr_array:
 
 @pytest.mark.parametrize("mix", ["default", "permute and move", "insertion"])
 def test_every_operation_keeps_the_distribution(
-    small_scenes: list[Scene], mix: str, monkeypatch: pytest.MonkeyPatch
+    small_scenes: list[Enumerated], mix: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """pi P = pi and detailed balance within 1e-9 for every operation that metropolis has, each draw with its ratio from
     the kernel; from every derivation they lead to every other one."""
@@ -135,7 +135,7 @@ def test_every_operation_keeps_the_distribution(
     assert (np.delete(moves, LINEARISE) > 0).all(), moves
 
 
-def lanes_of(scene: Scene, chains: int, scale: float, burn_in: int = BURN_IN) -> State:
+def lanes_of(scene: Enumerated, chains: int, scale: float, burn_in: int = BURN_IN) -> State:
     """Chains of the scene's unit that end after their burn-in."""
     values = len(scene.batch.options.model.features.names)
     state = make_state(scene.problem, np.zeros(chains, int), np.arange(chains), values)
@@ -144,7 +144,7 @@ def lanes_of(scene: Scene, chains: int, scale: float, burn_in: int = BURN_IN) ->
     return state
 
 
-def last_states(scene: Scene, search: Search, chains: int, scale: float, burn_in: int) -> NDArray[np.int64]:
+def last_states(scene: Enumerated, search: Search, chains: int, scale: float, burn_in: int) -> NDArray[np.int64]:
     """How often each derivation is the last state of a chain."""
     state = lanes_of(scene, chains, scale, burn_in)
     driver = CpuDriver(scene.problem, search, state, 1)
@@ -154,7 +154,7 @@ def last_states(scene: Scene, search: Search, chains: int, scale: float, burn_in
     return count_states(scene, state, 0)
 
 
-def grid(scenes: list[Scene], full: bool) -> Iterator[tuple[Scene, float, str]]:
+def grid(scenes: list[Enumerated], full: bool) -> Iterator[tuple[Enumerated, float, str]]:
     """Every sentence with every mix at one of the scales; in the quick run with two of the mixes, where the larger
     scales tell more."""
     scales = SCALES if full else SCALES[1:]
@@ -172,7 +172,7 @@ class Verdict:
         self.kl = self.wrong = 0.0
         self.degrees = self.wrong_degrees = 0
 
-    def add(self, counts: NDArray[np.int64], scene: Scene, scale: float) -> None:
+    def add(self, counts: NDArray[np.int64], scene: Enumerated, scale: float) -> None:
         """One cell: how often each derivation was found."""
         pi = scene.posterior(0, scale)
         self.p_values.append(p_value(counts, pi)[0])
@@ -194,7 +194,9 @@ class Verdict:
         assert not notices or chi2.sf(self.wrong, self.wrong_degrees) < 1e-4
 
 
-def test_last_states_have_the_distribution(scenes: list[Scene], full: bool, repetitions: Callable[[int], int]) -> None:
+def test_last_states_have_the_distribution(
+    scenes: list[Enumerated], full: bool, repetitions: Callable[[int], int]
+) -> None:
     """20,000 chains (2,000 in the quick run) a cell."""
     verdict = Verdict()
     for scene, scale, mix in grid(scenes, full):
@@ -204,7 +206,9 @@ def test_last_states_have_the_distribution(scenes: list[Scene], full: bool, repe
     verdict.check()
 
 
-def test_cold_chains_have_the_distribution(scenes: list[Scene], full: bool, repetitions: Callable[[int], int]) -> None:
+def test_cold_chains_have_the_distribution(
+    scenes: list[Enumerated], full: bool, repetitions: Callable[[int], int]
+) -> None:
     """The cold ones of 20,000 ladders of three chains (2,000 in the quick run), some of whose temperatures move in the
     first half."""
     verdict, ladders = Verdict(), repetitions(20_000)
