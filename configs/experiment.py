@@ -7,7 +7,8 @@ import csv
 import importlib.util
 import io
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +19,8 @@ from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.io.files import replaced
 from gpusearch.metrics.base import Metric, Statistics
 from gpusearch.metrics.scoring import corpus_statistics, evaluate
+from gpusearch.model.model import Model
+from gpusearch.model.weights import integer_weight
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,6 +83,15 @@ class TestSet:
         """Rows of a translation for a paired test."""
         starts = bootstrap_starts([len(document) for document in self.prepared.tokens])
         return corpus_statistics(metric, texts, self.references, starts)
+
+
+def with_weights(model: Model, weights: Mapping[str, float]) -> Model:
+    """The model with other weights of some of its features, each of which has one value."""
+    known = model.features
+    floats, integers = known.weights.copy(), known.integer_weights.copy()
+    for name, weight in weights.items():
+        floats[known.index(name)], integers[known.index(name)] = weight, integer_weight(name, weight)
+    return replace(model, features=replace(known, weights=floats, integer_weights=integers))
 
 
 def spread(items: list[Item], count: int | None) -> list[Item]:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from configs.experiment import bootstrap_starts
+from configs.experiment import bootstrap_starts, with_weights
 from gpusearch.config import load_config
 from gpusearch.config.models import FeatureConfig
 from gpusearch.decoder import Decoder
@@ -27,7 +27,6 @@ from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.io.files import replaced
 from gpusearch.metrics.scoring import corpus_statistics, make_metric
 from gpusearch.metrics.significance import paired_bootstrap
-from gpusearch.model.weights import integer_weight
 
 CONSTRAINTS = {
     "Coh1": ("coh1",),
@@ -96,17 +95,12 @@ class Experiment:
 
     def run(self, name: str, features: Sequence[str], weight: float) -> Row:
         """Translate all documents under some constraints of one weight; Coh1 is looked at in any case."""
-        known = self.model.features
-        weights, integers = known.weights.copy(), known.integer_weights.copy()
-        for one in features:
-            weights[known.index(one)], integers[known.index(one)] = weight, integer_weight(one, weight)
         used = tuple(named for named in self.model.document if named.name in ("coh1", *features))
-        weighted = replace(known, weights=weights, integer_weights=integers)
-        self.decoder.model = replace(self.model, features=weighted, document=used)
+        self.decoder.model = replace(with_weights(self.model, dict.fromkeys(features, weight)), document=used)
         names = {"features": {named.name: self.config.features[named.name] for named in used}}
         self.decoder.config = self.config.model_copy(update=names)
         decoded = self.decoder.decode(self.corpus)
-        place = known.index("coh1")
+        place = self.model.features.index("coh1")
         sums = [sentence.features[place] for found in decoded.result.documents for sentence in found.best.sentences]
         interruptions = np.abs(sums)[self._held_segments()].mean()
         return Row(name, weight, decoded.texts, float(interruptions))

@@ -22,7 +22,6 @@ from gpusearch.features.by_source import numbered, of_source
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import OfTexts, OneValue, Room, Scope, Tokens
 from gpusearch.features.text import Document
-from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.kernels import bleu as kernels
 from gpusearch.kernels.clipped import GROUPS
 from gpusearch.kernels.exponential import exponential_table
@@ -54,6 +53,8 @@ class BleuOracle(OfTexts):
         Raises:
             InputError: files that cannot be read or do not fit each other, no references.
         """
+        from gpusearch.io.documents import attach_references, read_documents  # imports lxml
+
         corpus = read_documents(self.path if self.source is None else self.source)
         if self.source is not None:
             attach_references(corpus, self.path)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, cast, get_args
 from gpusearch.errors import InputError
 from gpusearch.features.automata import Words
 from gpusearch.features.protocol import Tokens
-from gpusearch.io.documents import read_documents
 from gpusearch.io.files import read_lines, split_blank
 
 if TYPE_CHECKING:
@@ -80,6 +79,8 @@ def _sources(path: Path, source_path: Path | None, texts: Sequence[str]) -> Sequ
         return texts
     if any(texts):
         raise InputError("sources for candidates that have their own", path=path, hint="leave source out")
+    from gpusearch.io.documents import read_documents  # imports lxml
+
     corpus = read_documents(source_path)
     # Sentences of a list are numbered by the lines of the input, blank ones included.
     lines = [segment.source for document in corpus.documents for segment in document.segments]

@@ -29,7 +29,7 @@ from gpusearch.io.sequences import (
 )
 
 MAX_ORDER = 9
-_COUNT = re.compile(rb"ngram[ \t]+([0-9]+)[ \t]*=[ \t]*([0-9]+)")
+_COUNT = re.compile(rb"ngram[ \t]+([0-9]{1,18})[ \t]*=[ \t]*([0-9]{1,18})")
 # Most bytes of a written figure, and of the lines that are formatted at a time.
 _FIGURE = 24
 _BUFFER = 1 << 24

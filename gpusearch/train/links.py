@@ -12,7 +12,7 @@ from gpusearch.errors import InputError
 from gpusearch.io.files import read_lines, split_blank
 from gpusearch.train.corpus import Array, ParallelCorpus
 
-_POINT = re.compile(r"([0-9]+)-([0-9]+)", re.ASCII)
+_POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import asdict
 from hashlib import blake2b
 from importlib.metadata import version
@@ -57,22 +58,22 @@ def train(
         output: the folder of the model; its parent is made where needed.
         threads: all cores where None.
         memory: what the counting engine may use; more goes to disk.
-        overwrite: replace a folder that is there.
+        overwrite: replace a model that is there.
 
     Returns:
         The records of the stages by name: seconds, CPU seconds, peak memory and facts such as counts.
 
     Raises:
         InputError: texts of different lengths, a pipe, a value that cannot be used, too little memory, an output that
-            exists.
+            exists; texts without a phrase pair.
     """
     options = options or TrainOptions()
     options.check()
     settle(options.order, (), None, True, None, threads, memory)  # what it finds fault with comes last otherwise
-    output = Path(os.path.abspath(output))
-    if not overwrite and output.exists() and not (output.is_dir() and not any(output.iterdir())):
-        raise InputError("the output exists", path=output, hint="name another folder, or give --overwrite")
-    for path in (source, target, *([options.alignment] if options.alignment else []), *options.lm_text):
+    output = Path(os.path.realpath(output))
+    inputs = [source, target, *([options.alignment] if options.alignment else []), *options.lm_text]
+    _check_output(output, overwrite, inputs)
+    for path in inputs:
         check_rereadable(path)
     model = working_place(output) / "model"
     text = settle_text(
@@ -97,6 +98,9 @@ def train(
         stages = Stages(folder)
         work = Work(folder, model, text, options, threads or len(os.sched_getaffinity(0)), memory, progress)
         work.run(stages, source, target)
+        if not stages.records["tables"]["facts"]["rows"]:
+            hint = "longer texts, --min-count 1, or an --alignment"
+            raise InputError("no phrase pairs", path=source, found="0", expected="texts that can be aligned", hint=hint)
         (model / "model.toml").write_text(to_toml(_config(model, text, options), folder=model))
         counts = {name: record["facts"] for name, record in stages.records.items() if record["facts"]}
         write_json(model / "train.json", {**plan, "counts": counts})
@@ -104,6 +108,19 @@ def train(
         write_json(model / "train.log.json", log)
         _put(model, output, folder / "replaced")
     return stages.records
+
+
+def _check_output(output: Path, overwrite: bool, inputs: Sequence[Path]) -> None:
+    """Refuse an output that is there; to replace, too, what is no model, or holds what is read."""
+    if not output.exists() or (output.is_dir() and not any(output.iterdir())):
+        return
+    if not overwrite:
+        raise InputError("the output exists", path=output, hint="name another folder, or give --overwrite")
+    if not (output / "train.json").is_file():
+        raise InputError("the output is no trained model, and is not replaced", path=output, hint="remove it yourself")
+    for path in inputs:
+        if output in Path(os.path.realpath(path)).parents:
+            raise InputError("the output holds an input, and is not replaced", path=output, found=path.name)
 
 
 def _config(model: Path, text: TextConfig, options: TrainOptions) -> Config:

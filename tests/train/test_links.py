@@ -34,6 +34,10 @@ def test_lines_that_make_no_pair_have_their_line_of_alignment_too(corpus: Parall
             "0-0\n\n0-0\n",
             "not one line of alignment for every sentence pair; found 3; expected 5, as many as lines of text",
         ),
+        (
+            "0000000000-0\n\n\n\n\n",
+            "1: not an alignment point; found 0000000000-0; expected source-target, such as 0-0",
+        ),
         ("0-0 1:1\n\n\n\n\n", "1: not an alignment point; found 1:1; expected source-target, such as 0-0"),
         (
             "\n\n0-1\n\n\n",

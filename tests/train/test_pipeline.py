@@ -133,6 +133,37 @@ def test_an_output_that_exists_is_replaced_only_if_asked_for(tmp_path: Path) -> 
     assert (output / "model.toml").exists()
 
 
+def test_only_a_model_that_holds_no_input_is_replaced(tmp_path: Path) -> None:
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    pair = write_pair(folder, "a b\nb\n", "x y\ny\n")
+    with pytest.raises(InputError, match="the output is no trained model, and is not replaced"):
+        train(*pair, folder, PLAIN, overwrite=True)
+    with pytest.raises(InputError, match="the output is no trained model"):
+        train(*pair, pair[0], PLAIN, overwrite=True)
+    (folder / "train.json").touch()
+    with pytest.raises(InputError, match=f"the output holds an input, and is not replaced; found {pair[0].name}"):
+        train(*pair, folder, PLAIN, overwrite=True)
+    assert pair[0].read_text() == "a b\nb\n"
+
+
+def test_a_link_stays_one(tmp_path: Path) -> None:
+    pair = write_pair(tmp_path, "a b\nb\n", "x y\ny\n")
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "model").symlink_to(tmp_path / "disk")
+    train(*pair, tmp_path / "model", PLAIN)
+    assert (tmp_path / "model").is_symlink() and (tmp_path / "disk/model.toml").exists()
+
+
+def test_texts_without_a_phrase_pair_make_no_model(tmp_path: Path) -> None:
+    pair = write_pair(tmp_path, "a b\nb\n", "x y\ny\n")
+    (tmp_path / "points").write_text("\n\n")
+    options = replace(PLAIN, alignment=tmp_path / "points")
+    with pytest.raises(InputError, match="no phrase pairs; found 0"):
+        train(*pair, tmp_path / "model", options)
+    assert not (tmp_path / "model").exists()
+
+
 @pytest.mark.complaint(29)
 def test_the_smallest_text_makes_a_model(tmp_path: Path) -> None:
     """complaints.md 29: too little text for the discounts of the language model is no reason to stop."""

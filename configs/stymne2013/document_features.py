@@ -1,0 +1,36 @@
+"""Table 7 of Stymne, Hardmeier, Tiedemann and Nivre (2013): features of whole documents, one at a time.
+
+usage: python -m configs.stymne2013.document_features -c model.toml FOLDER... [-o OUTPUT] [--chains 16] [--documents N]
+
+Type-token ratio (TTR), OVIX, Q-value over words (QW) and over phrases (QP), as in its section 5.4, added to the
+features of the model. The paper tunes all weights; here the weight of the feature is chosen from a grid on every second
+document, and the others are kept (configs/added_features.py). Writes document_features.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from configs.added_features import HEADER, Added, added_parser, rows
+from configs.experiment import write_table
+
+FEATURES = (
+    Added("TTR", "type-token-ratio", (-100.0, -20.0, 20.0, 100.0)),
+    Added("OVIX", "ovix", (-1.0, -0.2, 0.2, 1.0)),
+    Added("QW", "q-value-words", (-20.0, -4.0, 4.0, 20.0)),
+    Added("QP", "q-value-phrases", (-20.0, -4.0, 4.0, 20.0)),
+)
+"""Weights change the score of a document by some nats to some tens of nats."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    arguments = added_parser(__doc__ or "", "stymne2013").parse_args(argv)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    table = arguments.output / "document_features.md"
+    table.unlink(missing_ok=True)
+    for folder in arguments.data:
+        write_table(table, f"{folder.resolve().name}, held-out documents.", HEADER, rows(folder, FEATURES, arguments))
+
+
+if __name__ == "__main__":
+    main()
