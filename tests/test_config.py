@@ -20,10 +20,13 @@ from gpusearch.config import (
     load_config,
     parse_config,
     to_toml,
+    with_search,
 )
 from gpusearch.config.__main__ import EXAMPLE
+from gpusearch.config.presets import PRESETS
 from gpusearch.config.schema import all_keys
 from gpusearch.errors import InputError
+from tests.tiny import TINY
 
 MINIMAL = """\
 [[phrase_table]]
@@ -270,3 +273,29 @@ def test_named_columns_need_their_weights() -> None:
 def test_reference_is_up_to_date(repository: Path) -> None:
     """configs/reference.toml shows every key as it is: `python -m gpusearch.config > configs/reference.toml`."""
     assert (repository / "configs" / "reference.toml").read_text(encoding="utf-8") == to_toml(EXAMPLE)
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_a_preset_replaces_what_another_one_has_given(written: bool, tmp_path: Path) -> None:
+    """In a file that states every value, as trained models do, and in a configuration; what was chosen stays."""
+    config = load_config(TINY, ["search.chains=32"])
+    for name, chains in (("fast", 32), ("best", 32)):
+        found = _with_preset(config, name, tmp_path if written else None)
+        assert (found.preset, found.chains, found.final_sweep) == (name, chains, name == "best")
+    plain = load_config(TINY)
+    for name, values in PRESETS.items():
+        found = _with_preset(plain, name, tmp_path if written else None)
+        assert {key: getattr(found, key) for key in values} == values
+    assert load_config(TINY, ["search.preset=best", "search.chains=64"]).search.chains == 64
+
+
+def _with_preset(config: Config, name: str, folder: Path | None) -> SearchConfig:
+    if folder is None:
+        return with_search(config, {"preset": name}).search
+    (folder / "model.toml").write_text(to_toml(config, folder=folder), encoding="utf-8")
+    return load_config(folder / "model.toml", [f"search.preset={name}"]).search
+
+
+def test_the_first_preset_states_the_defaults() -> None:
+    assert {key: SearchConfig.model_fields[key].default for key in PRESETS["fast"]} == PRESETS["fast"]
+    assert all(values.keys() == PRESETS["fast"].keys() for values in PRESETS.values())

@@ -38,6 +38,8 @@ def parse_config(text: str, *, path: str | Path = "model.toml", overrides: Seque
     except tomllib.TOMLDecodeError as error:
         place = re.search(r"at line (\d+), column \d+", str(error))
         raise InputError(f"not TOML: {error}", path=path, line=int(place.group(1)) if place else None) from None
+    if any(override.partition("=")[0].strip() == "search.preset" for override in overrides):
+        data = _without_preset(data)
     overridden = {_override(data, override): override for override in overrides}
     folder = Path(".") if str(path) == "-" else Path(path).parent
     try:
@@ -54,13 +56,19 @@ def with_search(config: Config, settings: Mapping[str, Any]) -> Config:
     """
     data = config.model_dump()
     if "preset" in settings:
-        data["search"] = without(data["search"])
+        data = _without_preset(data)
     data["search"].update(settings)
     written: dict[Location, str] = {("search", key): f"search.{key}={value}" for key, value in settings.items()}
     try:
         return Config.model_validate(data, context={"folder": Path(".")})
     except ValidationError as error:
         raise explain(error, "", "settings", written) from None
+
+
+def _without_preset(data: dict[str, Any]) -> dict[str, Any]:
+    """What is left where another preset is asked for: files state all values, those that come of a preset, too."""
+    search = data.get("search")
+    return data | {"search": without(search)} if isinstance(search, dict) else data
 
 
 def _override(data: dict[str, Any], override: str) -> Location:
