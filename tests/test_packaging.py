@@ -144,9 +144,10 @@ def test_wheel_works_elsewhere(wheel: Path, tmp_path: Path) -> None:
     assert run(script, "--version", folder=empty) == f"gpusearch {gpusearch.__version__}\n"
     assert "doctor" in run(script, "--help", folder=empty)
     for name, text in (("s.fr", "la maison\nla mer\n"), ("s.en", "the house\nthe sea\n")):
-        (empty / name).write_text(text, encoding="utf-8")
+        (empty / name).write_text(20 * text, encoding="utf-8")
     run(script, "train", "s.fr", "s.en", "-o", "model", "-q", folder=empty)
-    assert run(script, "decode", "-c", "model/model.toml", "--chains", "2", "-q", "s.fr", folder=empty).count("\n") == 2
+    output = run(script, "decode", "-c", "model/model.toml", "--chains", "2", "-q", "s.fr", folder=empty)
+    assert output.count("\n") == 40
 
 
 @pytest.mark.slow
