@@ -8,7 +8,7 @@ the counts that it asked for (``scratch.changed``). Functions of a feature:
     full     its value on a state, from nothing; whatever it keeps of a lane begins anew
     delta    by how much its value would change: full(after) - full(before), exactly
     bound    its weight times `delta`, or more: what a proposal may gain before anything that is slow was looked at
-    gap      its weight times `delta`, less `bound`; exactly 0 where there is no bound of its own
+    gap      its weight times `delta`, less `bound`, for one whose `delta` looks at counts; else that follows from both
     keep     the proposal is accepted: renew what the feature keeps; state and counts are still those before it
 
 `full` and `delta` are needed.
@@ -28,7 +28,7 @@ from gpusearch.kernels.records import (
     Change,
     Changed,
 )
-from gpusearch.kernels.target import by_type, each_type, optional, shared
+from gpusearch.kernels.target import by_type, by_type_with, each_type, optional, shared
 
 
 @each_type
@@ -47,10 +47,17 @@ def bound(feature, weight, problem, search, state, scratch, lane, change):
     return weight * delta(feature, problem, search, state, scratch, lane, change)
 
 
-@by_type
-def gap(feature, weight, problem, search, state, scratch, lane, change):
+def _gap_of_bound(feature, weight, problem, search, state, scratch, lane, change):
     """The weighted change less its bound, 2^-40 nat; it must not look at the changed counts."""
+    exact = delta(feature, problem, search, state, scratch, lane, change)
+    return weight * exact - bound(feature, weight, problem, search, state, scratch, lane, change)
+
+
+def _no_gap(feature, weight, problem, search, state, scratch, lane, change):
     return 0
+
+
+gap = by_type_with(bound, _gap_of_bound, _no_gap)
 
 
 @by_type

@@ -7,6 +7,7 @@ after one word less than the longest pattern has, at the latest.
 
 from typing import NamedTuple
 
+from gpusearch.kernels.language_model import MULTIPLIER
 from gpusearch.kernels.records import (
     OPTION_TARGET,
     OPTION_WORDS,
@@ -23,8 +24,6 @@ CODES, STATES, MOST_WORDS, KINDS = range(4)
 NGRAM_NUMBERS = 4
 # Work space before the codes, for whatever a feature counts.
 COUNTED = 16
-# Multiplier of the hash of an edge; of its product the bits from 32 on are used.
-MULTIPLIER = 0x1E3779B97F4A7C15
 
 
 class NGrams(NamedTuple):

@@ -8,7 +8,7 @@ change.
 
 from typing import NamedTuple
 
-from gpusearch.kernels.document import bound, delta, full, gap, keep
+from gpusearch.kernels.document import bound, delta, full, keep
 from gpusearch.kernels.records import (
     OPTION_TARGET,
     OPTION_WORDS,
@@ -198,12 +198,6 @@ def bound_of_semantic(feature, weight, problem, search, state, scratch, lane, ch
         found, known = follow(feature, problem, state, scratch, lane, change, behind, listed, False)
         total += (listed + found) * best - known
     return weight * total
-
-
-@gap.version(SemanticDocument)
-def gap_of_semantic(feature, weight, problem, search, state, scratch, lane, change):
-    exact = change_of_semantic(feature, problem, search, state, scratch, lane, change)
-    return weight * exact - bound_of_semantic(feature, weight, problem, search, state, scratch, lane, change)
 
 
 @keep.version(SemanticDocument)

@@ -5,7 +5,7 @@ A proposal changes the values of the words that it puts in and of the next ones,
 again: as many as a history holds at most.
 """
 
-from gpusearch.kernels.document import bound, delta, full, gap, keep
+from gpusearch.kernels.document import bound, delta, full, keep
 from gpusearch.kernels.language_model import lookup
 from gpusearch.kernels.records import LM_END, LM_ORDER, SENTENCE_SLOT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES
 from gpusearch.kernels.semantic_document import first_place, shift_words
@@ -122,12 +122,6 @@ def bound_of_sequence(feature, weight, problem, search, state, scratch, lane, ch
         if local >= 0:
             total += kept_slack(feature, problem, state, lane, local, number)
     return weight * total
-
-
-@gap.version(SequenceModel)
-def gap_of_sequence(feature, weight, problem, search, state, scratch, lane, change):
-    exact = change_of_sequence(feature, problem, search, state, scratch, lane, change)
-    return weight * exact - bound_of_sequence(feature, weight, problem, search, state, scratch, lane, change)
 
 
 @keep.version(SequenceModel)

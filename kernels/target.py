@@ -103,7 +103,12 @@ def by_type(default: Callable[..., Any]) -> Any:
     Versions are registered by ``@function.version(Type)``; `default` serves all other types. Which one it is is known
     when a driver is compiled.
     """
-    return _with_versions(default, default)
+    return _with_versions(default, lambda _: default)
+
+
+def by_type_with(other: Any, present: Callable[..., Any], absent: Callable[..., Any]) -> Any:
+    """`by_type` whose default is `present` for types that have a version of another such function, else `absent`."""
+    return _with_versions(present, lambda kind: present if kind in other.versions else absent)
 
 
 def each_type(declaration: Callable[..., Any]) -> Any:
@@ -112,14 +117,14 @@ def each_type(declaration: Callable[..., Any]) -> Any:
     Raises, when it is called or a driver is compiled:
         TypeError: a type has none.
     """
-    return _with_versions(declaration, None)
+    return _with_versions(declaration, lambda _: None)
 
 
-def _with_versions(declaration: Callable[..., Any], default: Callable[..., Any] | None) -> Any:
+def _with_versions(declaration: Callable[..., Any], default: Callable[[type], Callable[..., Any] | None]) -> Any:
     versions: dict[Any, Callable[..., Any]] = {}
 
     def of(kind: type) -> Callable[..., Any]:
-        found = versions.get(kind, default)
+        found = versions.get(kind) or default(kind)
         if found is None:
             raise TypeError(f"{kind.__name__} has no version of {declaration.__name__}")
         return found
@@ -137,7 +142,7 @@ def _with_versions(declaration: Callable[..., Any], default: Callable[..., Any] 
 
     _register(chosen, lambda record, *_: unsigned_indices(of(getattr(record, "instance_class", type(record)))))
     found: Any = chosen
-    found.version = version
+    found.version, found.versions = version, versions
     return found
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gpusearch.features.protocol import Room
 from gpusearch.kernels import ngrams as kernels
 from gpusearch.kernels.clipped import CLIPPED_NUMBERS, ITEM_COUNTS, MOST_ENDS, Clipped, places_for
+from gpusearch.kernels.language_model import MULTIPLIER
 from gpusearch.kernels.ngrams import COUNTED, NGRAM_NUMBERS, NGrams
 from gpusearch.kernels.records import UNIT_FIRST_SENTENCE, UNIT_PLACES, UNIT_SENTENCES
 from gpusearch.model.entries import offsets_of
@@ -47,7 +48,8 @@ def make_automata(
     folded = [fold(word) for word in material.words]
     possible, wanted = set(folded), {word for several in patterns for pattern in several for word in pattern}
     kinds = {word: number for number, word in enumerate(sorted(possible & wanted))}
-    roots, suffixes, ends, list_of, keys, nexts = [], [], [], [], [], []  # type: ignore[var-annotated]
+    roots, suffixes, list_of, keys, nexts = (list[int]() for _ in range(5))
+    ends = list[list[int]]()
     for number, several in enumerate(patterns):
         first = len(suffixes)
         edges, suffix, ending = _automaton(several, kinds)
@@ -115,7 +117,7 @@ def _edges(keys: NDArray[np.int64], nexts: NDArray[np.int64]) -> NDArray[np.int6
     while places < 2 * len(keys):
         places *= 2
     table = np.full((places, 2), -1, np.int64)
-    hashed = keys.astype(np.uint64) * np.uint64(kernels.MULTIPLIER) >> np.uint64(32)
+    hashed = keys.astype(np.uint64) * np.uint64(MULTIPLIER) >> np.uint64(32)
     place = (hashed & np.uint64(places - 1)).astype(np.int64)
     left = np.arange(len(keys))
     while len(left):
