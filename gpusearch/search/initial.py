@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.config.search import SearchConfig
 from gpusearch.kernels.records import (
     MONOTONE,
     OPTION_LENGTH,
@@ -22,6 +23,8 @@ from gpusearch.kernels.records import (
 from gpusearch.model.problem import Batch
 from gpusearch.search.chains import Finals
 from gpusearch.search.driver import Driver, Lanes
+from gpusearch.search.reach import check_reach
+from gpusearch.search.saved import Given
 
 Derivation = Sequence[int] | NDArray[np.integer]
 
@@ -86,6 +89,21 @@ class SavedStart(GivenStart):
             chain, unit = driver.state.chain[lanes], driver.state.unit[lanes]
             driver.state.step[lanes] = steps[chain, unit]
             driver.state.rejected[lanes] = rejected[chain, unit]
+
+
+def given_start(batch: Batch, given: Given, first: int, search: SearchConfig, *, go_on: bool = True) -> SavedStart:
+    """What puts given translations into the lanes of a batch that begins with document `first`.
+
+    Args:
+        go_on: with the counters that come along; else chains begin.
+
+    Raises:
+        InputError: they do not fit the documents or the distortion limit.
+    """
+    chains = given.options(batch, first)
+    for chain in chains:
+        check_reach(batch, chain, search)
+    return SavedStart(batch.problem, chains, given.counters(batch, first) if go_on else None)
 
 
 class ContinuedStart:

@@ -27,13 +27,12 @@ from gpusearch.search.choose import Derivation, choose_all
 from gpusearch.search.compiling import BesideCompilation, kernel_name
 from gpusearch.search.described import document_result
 from gpusearch.search.final_sweep import sweep_to_the_end
-from gpusearch.search.initial import GivenStart, RandomStart, SavedStart, best_derivations
+from gpusearch.search.initial import GivenStart, RandomStart, best_derivations, given_start
 from gpusearch.search.judged import served
 from gpusearch.search.limits import make_limits
 from gpusearch.search.lists import sentence_lists
 from gpusearch.search.operators import names_of
 from gpusearch.search.policy_driver import policy_driver
-from gpusearch.search.reach import check_reach
 from gpusearch.search.recombine import can_recombine, recombine
 from gpusearch.search.result import Ending, SearchResult, Status, Watch
 from gpusearch.search.rounds import run_rounds
@@ -195,10 +194,7 @@ def _start(config: Config, batch: Batch, given: Given | None, first: int, beam: 
     if beam is not None:
         return GivenStart(batch.problem, beam.options)
     assert given is not None, "initial = file and saved come with what they start from"
-    chains = given.options(batch, first)
-    for chain in chains:
-        check_reach(batch, chain, config.search)
-    return SavedStart(batch.problem, chains, given.counters(batch, first))
+    return given_start(batch, given, first, config.search)
 
 
 @dataclass

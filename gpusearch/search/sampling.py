@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import gpusearch
 from gpusearch.config import Config
 from gpusearch.config.sample import SampleConfig
 from gpusearch.errors import InputError
 from gpusearch.features.load import crosses_sentences, with_document, with_features
-from gpusearch.io.json_files import read_json, write_json
+from gpusearch.io.json_files import write_json
 from gpusearch.kernels.records import (
     ACCEPTED,
     BELOW_SCORE,
@@ -40,16 +39,14 @@ from gpusearch.model.units import document_identities
 from gpusearch.search.chains import Start, reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
-from gpusearch.search.initial import RandomStart, SavedStart
+from gpusearch.search.initial import RandomStart, given_start
 from gpusearch.search.judged import served
-from gpusearch.search.reach import check_reach
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
+from gpusearch.search.sample_folder import make_header, open_folder
 from gpusearch.search.sample_options import unit_options, write_options
 from gpusearch.search.samplers import make_sampler, operators_of
 from gpusearch.search.samples import (
-    HEADER,
-    VERSION,
     RoundWriter,
     Samples,
     read_samples,
@@ -57,15 +54,10 @@ from gpusearch.search.samples import (
     unit_paths,
 )
 from gpusearch.search.saved import Given
-from gpusearch.search.signature import model_hash
 from gpusearch.search.state import UNLIMITED, lane_bytes
 from gpusearch.search.tempering import TemperingDriver
 
 Sentence = Sequence[str]
-# Settings of `[search]` that shape samples.
-_SHAPING = ("chains", "seed", "distortion_limit", "distortion_check", "first_jump")
-# And those that shape them where proposals are drawn.
-_DRAWS = ("option_draw", "option_temperature", "option_uniform", "longest_visit")
 
 
 @dataclass(frozen=True)
@@ -113,8 +105,8 @@ def sample_documents(
     config = served(model, config, sampler=True)
     if crosses_sentences(model):
         config = config.model_copy(update={"sample": config.sample.model_copy(update={"unit": "document"})})
-    header = _header(model, config, documents, sources, ids, given)
-    _open_folder(folder, header, resume)
+    header = make_header(model, config, documents, sources, ids, given)
+    open_folder(folder, header, resume)
     identities = document_identities(documents, ids)
     before = 0
     for first, last in batches(documents):
@@ -129,76 +121,10 @@ def sample_documents(
             memory_limit=free_bytes(),
         )
         batch = with_document(batch)
-        start = _start(config, batch, given, first)
+        start = given_start(batch, given, first, config.search, go_on=False) if given else RandomStart()
         _Batch(model, config, batch, start, folder, first, before, status, announce).run()
         before += len(batch.problem.unit)
     return read_samples(folder)
-
-
-def _start(config: Config, batch: Batch, given: Given | None, first: int) -> Start:
-    """What puts first translations into the lanes of a batch that begins with document `first`."""
-    if given is None:
-        return RandomStart()
-    chains = given.options(batch, first)
-    for chain in chains:
-        check_reach(batch, chain, config.search)
-    return SavedStart(batch.problem, chains, None)
-
-
-def _header(
-    model: Model,
-    config: Config,
-    documents: Sequence[Sequence[Sentence]],
-    sources: Sequence[Sequence[str]],
-    ids: Sequence[str | None],
-    given: Given | None,
-) -> dict[str, Any]:
-    """What `samples.json` holds: all that shaped the samples."""
-    filled = [[bool(sentence) for sentence in document] for document in documents]
-    whole = config.sample.unit == "document"
-    header: dict[str, Any] = {
-        "version": VERSION,
-        "gpusearch": gpusearch.__version__,
-        "model": model_hash(model),
-        "units": sum(any(row) if whole else sum(row) for row in filled),
-        "chains": config.search.chains,
-        "features": list(model.features.names),
-        "weights": [float(weight) for weight in model.features.weights],
-        "sample": config.sample.model_dump(),
-        "search": {name: getattr(config.search, name) for name in _SHAPING},
-        "start": None if given is None else given.fingerprint(),
-        "documents": [{"id": name, "segments": list(texts)} for name, texts in zip(ids, sources, strict=True)],
-    }
-    if config.sample.method != "gibbs":
-        header["operators"] = list(operators_of(config.sample.method))
-        draws = ("operations", *(("tempering",) if config.sample.method == "tempering" else ()))
-        header["search"] |= {name: getattr(config.search, name) for name in _DRAWS}
-        header["search"] |= {name: getattr(config.search, name).model_dump() for name in draws}
-    if config.sample.method == "tempering":
-        header["levels"] = config.search.tempering.levels
-    return header
-
-
-def _open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
-    if resume and (folder / HEADER).exists():
-        for kind in (f".{HEADER}.*", ".unit-*", ".diagnostics.json.*"):
-            for left in folder.glob(kind):  # half-written, by a run that was killed
-                left.unlink()
-        there = read_json(folder / HEADER)
-        for key, value in header.items():
-            if there.get(key) != value:
-                raise InputError(
-                    f"the samples there are of another run ({key} differs)", path=folder, hint="sample anew"
-                )
-        return
-    if folder.exists() and any(folder.iterdir()):
-        hint = None if resume else "--resume goes on with a run that was broken off"
-        raise InputError("the folder is not empty", path=folder, expected="a new one", hint=hint)
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot make the folder ({error.strerror})", path=folder) from None
-    write_json(folder / HEADER, header)
 
 
 def superchain(config: SampleConfig, chains: int) -> NDArray[np.int64]:

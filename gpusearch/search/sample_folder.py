@@ -1,0 +1,83 @@
+"""The folder of a sampling run: what it says of the run that made it (docs/samples.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gpusearch
+from gpusearch.config import Config
+from gpusearch.errors import InputError
+from gpusearch.io.json_files import read_json, write_json
+from gpusearch.model.model import Model
+from gpusearch.search.samplers import operators_of
+from gpusearch.search.samples import HEADER, VERSION
+from gpusearch.search.saved import Given
+from gpusearch.search.signature import model_hash
+
+# Settings of `[search]` that shape samples.
+_SHAPING = ("chains", "seed", "distortion_limit", "distortion_check", "first_jump")
+# And those that shape them where proposals are drawn.
+_DRAWS = ("option_draw", "option_temperature", "option_uniform", "longest_visit")
+
+
+def make_header(
+    model: Model,
+    config: Config,
+    documents: Sequence[Sequence[Sequence[str]]],
+    sources: Sequence[Sequence[str]],
+    ids: Sequence[str | None],
+    given: Given | None,
+) -> dict[str, Any]:
+    """What `samples.json` holds: all that shaped the samples."""
+    filled = [[bool(sentence) for sentence in document] for document in documents]
+    whole = config.sample.unit == "document"
+    header: dict[str, Any] = {
+        "version": VERSION,
+        "gpusearch": gpusearch.__version__,
+        "model": model_hash(model),
+        "units": sum(any(row) if whole else sum(row) for row in filled),
+        "chains": config.search.chains,
+        "features": list(model.features.names),
+        "weights": [float(weight) for weight in model.features.weights],
+        "sample": config.sample.model_dump(),
+        "search": {name: getattr(config.search, name) for name in _SHAPING},
+        "start": None if given is None else given.fingerprint(),
+        "documents": [{"id": name, "segments": list(texts)} for name, texts in zip(ids, sources, strict=True)],
+    }
+    if config.sample.method != "gibbs":
+        header["operators"] = list(operators_of(config.sample.method))
+        draws = ("operations", *(("tempering",) if config.sample.method == "tempering" else ()))
+        header["search"] |= {name: getattr(config.search, name) for name in _DRAWS}
+        header["search"] |= {name: getattr(config.search, name).model_dump() for name in draws}
+    if config.sample.method == "tempering":
+        header["levels"] = config.search.tempering.levels
+    return header
+
+
+def open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
+    """Make the folder of a run, or with `resume` see to it that what is there is of the same run.
+
+    Raises:
+        InputError: a folder that is not empty, or is of another run.
+    """
+    if resume and (folder / HEADER).exists():
+        for kind in (f".{HEADER}.*", ".unit-*", ".diagnostics.json.*"):
+            for left in folder.glob(kind):  # half-written, by a run that was killed
+                left.unlink()
+        there = read_json(folder / HEADER)
+        for key, value in header.items():
+            if there.get(key) != value:
+                raise InputError(
+                    f"the samples there are of another run ({key} differs)", path=folder, hint="sample anew"
+                )
+        return
+    if folder.exists() and any(folder.iterdir()):
+        hint = None if resume else "--resume goes on with a run that was broken off"
+        raise InputError("the folder is not empty", path=folder, expected="a new one", hint=hint)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make the folder ({error.strerror})", path=folder) from None
+    write_json(folder / HEADER, header)
