@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from configs.experiment import TestSet, make_parser, say, with_weights
+from configs.experiment import TestSet, compared, make_parser, say, with_weights
 from gpusearch.config import load_config, with_search
 from gpusearch.config.models import FeatureConfig
 from gpusearch.decoder import Decoder
 from gpusearch.errors import InputError
 from gpusearch.metrics.scoring import make_metric
-from gpusearch.metrics.significance import paired_bootstrap
 from gpusearch.search.run import search_documents
 
 HEADER = ("", "weight", "value", "BLEU", "difference", "95 % interval", "p", "NIST", "difference", "95 % interval", "p")
@@ -71,8 +70,8 @@ def rows(folder: Path, features: Sequence[Added], arguments: argparse.Namespace)
     runs = [_translate(folder, feature, arguments, {"initial": "beam"}) for feature in features]
     test_set, plain = beam[0], runs[0][1][0]
     held_out = np.arange(len(test_set.ids)) % 2 == 1
-    yield _row(test_set, beam[1][0], plain, held_out, compared=False)
-    yield _row(test_set, plain, plain, held_out, compared=False)
+    yield _row(test_set, beam[1][0], plain, held_out, added=False)
+    yield _row(test_set, plain, plain, held_out, added=False)
     for _, tried in runs:
         bleu = [_score(test_set, "bleu", run.texts, ~held_out) for run in tried]
         said = ", ".join(f"{run.weight:g}: {score:.2f}" for run, score in zip(tried, bleu, strict=True))
@@ -97,12 +96,7 @@ def _translate(
         model = with_weights(decoder.model, {name: weight} if feature else {})
         found = search_documents(model, config, test_set.prepared.tokens, test_set.ids, units="document")
         values = [float(one.best.features[model.features.index(name)]) if feature else 0.0 for one in found.documents]
-        texts = [
-            text
-            for place, document in enumerate(found.documents)
-            for text in decoder.texts(test_set.prepared, place, document.best.sentences)
-        ]
-        runs.append(Run(name, weight, texts, values))
+        runs.append(Run(name, weight, test_set.texts(found.documents), values))
         score = sum(one.best.score for one in found.documents)
         say(f"{test_set.name}, {name}, weight {weight:g}: score {score:.1f}")
     return test_set, runs
@@ -113,17 +107,14 @@ def _score(test_set: TestSet, name: str, texts: Sequence[str], chosen: np.ndarra
     return metric.score(test_set.statistics(metric, texts)[chosen].sum(axis=0))
 
 
-def _row(test_set: TestSet, run: Run, plain: Run, held_out: np.ndarray, *, compared: bool = True) -> list[str]:
+def _row(test_set: TestSet, run: Run, plain: Run, held_out: np.ndarray, *, added: bool = True) -> list[str]:
     """A row of the table: by how much a run differs from the search without the feature."""
-    cells = [run.name if compared else "beam" if run is not plain else "search", "", ""]
-    if compared:
+    cells = [run.name if added else "beam" if run is not plain else "search", "", ""]
+    if added:
         cells[1:] = [f"{run.weight:g}", f"{np.mean(np.array(run.values)[held_out]):.4g}"]
     for name, digits in (("bleu", 2), ("nist", 3)):
         metric = make_metric(name, lowercase=test_set.arguments.lowercase)
         own, other = (test_set.statistics(metric, one.texts)[held_out] for one in (run, plain))
-        found = paired_bootstrap(own, other, metric.score)
-        cells.append(f"{found.score:.{digits}f}")
-        low, high = found.difference_interval
-        interval = f"{low:+.{digits}f} to {high:+.{digits}f}"
-        cells += [f"{found.difference:+.{digits}f}", interval, f"{found.p_value:.3f}"] if compared else ["", "", ""]
+        score, *difference = compared(metric, own, other, digits)
+        cells += [score, *(difference if added else ["", "", ""])]
     return cells

@@ -19,8 +19,10 @@ from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.io.files import replaced
 from gpusearch.metrics.base import Metric, Statistics
 from gpusearch.metrics.scoring import corpus_statistics, evaluate
+from gpusearch.metrics.significance import paired_bootstrap
 from gpusearch.model.model import Model
 from gpusearch.model.weights import integer_weight
+from gpusearch.search.result import DocumentResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,6 +77,14 @@ class TestSet:
         counts = f"{len(self.ids)} documents, {len(self.references):,} segments, {self.words:,} source tokens"
         return f"{self.name}: {counts}"
 
+    def texts(self, documents: Sequence[DocumentResult]) -> list[str]:
+        """The translation of each segment that a search has found."""
+        return [
+            text
+            for place, found in enumerate(documents)
+            for text in self.decoder.texts(self.prepared, place, found.best.sentences)
+        ]
+
     def metric(self, name: str, texts: Sequence[str]) -> float:
         """BLEU (0-100) or NIST of a translation."""
         return evaluate(texts, self.references, metrics=[name], lowercase=self.arguments.lowercase)[0].score
@@ -92,6 +102,14 @@ def with_weights(model: Model, weights: Mapping[str, float]) -> Model:
     for name, weight in weights.items():
         floats[known.index(name)], integers[known.index(name)] = weight, integer_weight(name, weight)
     return replace(model, features=replace(known, weights=floats, integer_weights=integers))
+
+
+def compared(metric: Metric, own: Statistics, other: Statistics, digits: int = 2) -> list[str]:
+    """Cells of a table: score, difference from another system, its 95 % interval and p by a paired bootstrap."""
+    found = paired_bootstrap(own, other, metric.score)
+    low, high = found.difference_interval
+    interval = f"{low:+.{digits}f} to {high:+.{digits}f}"
+    return [f"{found.score:.{digits}f}", f"{found.difference:+.{digits}f}", interval, f"{found.p_value:.3f}"]
 
 
 def spread(items: list[Item], count: int | None) -> list[Item]:

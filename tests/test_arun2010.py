@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import gpusearch
 from configs.arun2010 import decoding, divergence, experiment, starts
@@ -185,18 +183,6 @@ class TestDivergence:
         return True
 
 
-@dataclass
-class _Unit:
-    """Samples of a sentence by two chains."""
-
-    score: NDArray[np.float64]
-    rows: list[list[list[int]]]
-
-    def derivations(self, sentence: int) -> NDArray[np.int32]:
-        assert sentence == 0
-        return np.array(self.rows, np.int32)
-
-
 class TestStarts:
     """Figure 7."""
 
@@ -229,9 +215,9 @@ class TestStarts:
         """Chain 0 visits a, b, b, a (scores 1, 2); chain 1 c all the time (score 4): of equally frequent ones the best
         counts."""
         a, b, c = [0, -1], [1, -1], [1, 0]
-        unit = _Unit(np.array([[1.0, 2.0, 2.0, 1.0], [4.0] * 4]), [[a, c], [b, c], [b, c], [a, c]])
-        found = starts.scores_so_far(unit, [1, 2, 3, 4])  # type: ignore[arg-type]
+        rows, score = np.array([[a, c], [b, c], [b, c], [a, c]], np.int32), np.array([[1.0, 2.0, 2.0, 1.0], [4.0] * 4])
+        found = starts.scores_so_far(rows, score, [1, 2, 3, 4])
         assert found.tolist() == [[2.5, 3.0, 3.0, 3.0], [2.5, 3.0, 3.0, 3.0]]
-        unit = _Unit(np.array([[2.0, 1.0, 1.0], [2.0, 1.0, 1.0]]), [[b, b], [a, a], [a, a]])
-        found = starts.scores_so_far(unit, [1, 2, 3])  # type: ignore[arg-type]
+        rows, score = np.array([[b, b], [a, a], [a, a]], np.int32), np.array([[2.0, 1.0, 1.0], [2.0, 1.0, 1.0]])
+        found = starts.scores_so_far(rows, score, [1, 2, 3])
         assert found.tolist() == [[2.0, 2.0, 1.0], [2.0, 2.0, 2.0]]

@@ -99,10 +99,7 @@ def _beam(test_set: TestSet) -> list[str]:
     """Its translations."""
     decoder, prepared = test_set.decoder, test_set.prepared
     config = searching(decoder.config, test_set.arguments, BEAM)
-    documents = search_documents(decoder.model, config, prepared.tokens, test_set.ids).documents
-    return [
-        text for place, found in enumerate(documents) for text in decoder.texts(prepared, place, found.best.sentences)
-    ]
+    return test_set.texts(search_documents(decoder.model, config, prepared.tokens, test_set.ids).documents)
 
 
 def _decided(test_set: TestSet, scale: float) -> dict[str, list[str]]:

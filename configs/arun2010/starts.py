@@ -37,7 +37,6 @@ from gpusearch.features.load import with_features
 from gpusearch.model.model import Model, make_model
 from gpusearch.model.problem import build_problem
 from gpusearch.search.run import search_documents
-from gpusearch.search.samples import UnitSamples
 from gpusearch.search.saved import Given
 from gpusearch.search.translation import scores
 
@@ -119,7 +118,7 @@ def _mean_scores(
         filled = [score for score, sentence in zip(begun.tolist(), tokens, strict=True) if sentence]
         with sampled(decoder.model, config, [tokens], [name], given) as samples:
             for score, unit in zip(filled, samples, strict=True):
-                curves.append(np.hstack(([[score], [score]], scores_so_far(unit, sizes))))
+                curves.append(np.hstack(([[score], [score]], scores_so_far(unit.derivations(0), unit.score, sizes))))
         say(f"{test_set.name}, {start}: {number + 1} documents")
     return np.asarray(np.mean(curves, axis=0))
 
@@ -128,20 +127,23 @@ def _derivations(given: Given, batch: Any) -> list[list[NDArray[np.int32]]]:
     return [[np.array(options, np.int32) for options in chain] for chain in given.options(batch, 0)]
 
 
-def scores_so_far(unit: UnitSamples, sizes: Sequence[int]) -> NDArray[np.float64]:
+def scores_so_far(rows: NDArray[np.int32], score: NDArray[np.float64], sizes: Sequence[int]) -> NDArray[np.float64]:
     """[2, sizes] nats, means of the chains of a sentence: scores of the derivation that is most frequent among the
-    first so many samples, and of the best."""
-    rows = unit.derivations(0)
+    first so many samples, and of the best.
+
+    Args:
+        rows, score: as `UnitSamples.derivations` and `UnitSamples.score` have them.
+    """
     rounds, chains, slots = rows.shape
     number = np.unique(rows.reshape(-1, slots), axis=0, return_inverse=True)[1].reshape(rounds, chains)
     result = np.zeros((2, len(sizes)))
     for chain in range(chains):
-        score, mine = unit.score[chain], number[:, chain]
+        own, mine = score[chain], number[:, chain]
         of_derivation = np.full(int(mine.max()) + 1, -np.inf)
-        of_derivation[mine] = score
+        of_derivation[mine] = own
         for place, size in enumerate(sizes):
             counts = np.bincount(mine[:size], minlength=len(of_derivation))
-            result[:, place] += of_derivation[counts == counts.max()].max(), score[:size].max()
+            result[:, place] += of_derivation[counts == counts.max()].max(), own[:size].max()
     return result / chains
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from configs.experiment import bootstrap_starts, with_weights
+from configs.experiment import bootstrap_starts, compared, with_weights
 from gpusearch.config import load_config
 from gpusearch.config.models import FeatureConfig
 from gpusearch.decoder import Decoder
@@ -26,7 +26,6 @@ from gpusearch.io.corpus import Corpus
 from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.io.files import replaced
 from gpusearch.metrics.scoring import corpus_statistics, make_metric
-from gpusearch.metrics.significance import paired_bootstrap
 
 CONSTRAINTS = {
     "Coh1": ("coh1",),
@@ -130,9 +129,7 @@ class Experiment:
             f"| none | | {metric.score(first.sum(axis=0)):.2f} | | | | {rows[0].interruptions:.3f} |",
         ]
         for row in rows[1:]:
-            found = paired_bootstrap(self.statistics(row, True), first, metric.score)
-            cells = [row.name, f"{row.weight:g}", f"{found.score:.2f}", f"{found.difference:+.2f}"]
-            cells += ["{:+.2f} to {:+.2f}".format(*found.difference_interval), f"{found.p_value:.3f}"]
+            cells = [row.name, f"{row.weight:g}", *compared(metric, self.statistics(row, True), first)]
             lines.append(f"| {' | '.join([*cells, f'{row.interruptions:.3f}'])} |")
         return "\n".join(lines) + "\n"
 

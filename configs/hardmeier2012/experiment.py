@@ -84,14 +84,9 @@ class TestSet(experiment.TestSet):
         begin = time.process_time()
         result = search_documents(model, config, tokens, self.ids, units=units, trace=trace)
         seconds = time.process_time() - begin
-        texts = [
-            text
-            for place, document in enumerate(result.documents)
-            for text in self.decoder.texts(self.prepared, place, document.best.sentences)
-        ]
         scores = np.array([sentence.score for found in result.documents for sentence in found.best.sentences])
         steps = sum(int(document.steps.sum()) for document in result.documents)
-        return Found(float(scores.sum()), scores, steps, seconds, texts, result)
+        return Found(float(scores.sum()), scores, steps, seconds, self.texts(result.documents), result)
 
     def warm_up(self) -> None:
         """Compile the kernels, so that no figure counts it: a sentence, one step, from each start."""

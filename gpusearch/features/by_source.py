@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,14 +23,19 @@ def of_source(table: Mapping[Words, Found], tokens: Sequence[str], path: str | P
     found = table.get(tuple(tokens))
     if found is None:
         text = " ".join(tokens)
-        like = difflib.get_close_matches(text, [" ".join(source) for source in table], n=1, cutoff=0)
+        like = nearest(text, [" ".join(source) for source in table])
         raise InputError(
             f"no {what} of a sentence that is translated",
             path=path,
-            found=repr(like[0][:_EXCERPT]) if like else "no sentence",
+            found="no sentence" if like is None else repr(like[:_EXCERPT]),
             expected=repr(text[:_EXCERPT]),
         )
     return found
+
+
+def nearest(text: str, others: Iterable[str]) -> str | None:
+    """The one of some texts that is most like another; None where there is none."""
+    return next(iter(difflib.get_close_matches(text, others, n=1, cutoff=0)), None)
 
 
 def numbered(sentences: Sequence[Sequence[str]]) -> tuple[list[int], list[Words]]:

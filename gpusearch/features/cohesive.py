@@ -10,7 +10,6 @@ A positive weight favours translations that keep source subtrees together.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpusearch.errors import InputError
+from gpusearch.features.by_source import nearest
 from gpusearch.features.cohesion import (
     Step,
     exhaustive_interruption_check,
@@ -157,8 +157,8 @@ def _laid_over(path: str, tokens: tuple[str, ...]) -> TokenTree:
     trees, text = _by_text(path), plain_text(tokens)
     tree = trees.get(text)
     if tree is None:
-        like = difflib.get_close_matches(text, trees, n=1, cutoff=0)
-        if not like:
+        like = nearest(text, trees)
+        if like is None:
             raise InputError("no trees", path=path, expected="a tree for each sentence that is translated")
-        tree = trees[like[0]]
+        tree = trees[like]
     return lay_over(tree, tokens, "a sentence that is translated")

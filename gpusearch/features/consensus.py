@@ -6,7 +6,7 @@ other translation]. Expected over samples (section 4) the bracket is p(w), the s
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -101,11 +101,11 @@ class Consensus(OneValue):
         """
         words = tuple(source)
         if words not in self._found:
-            shares: Counter[Words] = Counter()
+            shares: defaultdict[Words, float] = defaultdict(float)
             if words:
                 for text, weight in of_source(self.known, words, self.path, "translations"):
                     for ngram in ngrams(text, ORDERS):
-                        shares[ngram] += weight  # type: ignore[assignment]  # a Counter holds any numbers
+                        shares[ngram] += weight
             self._found[words] = dict(shares)
         return self._found[words]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import shutil
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from gpusearch.cli.main import run
 from gpusearch.io.arpa import read_arpa
 from gpusearch.model.language_model import LanguageModel
-
-LMPLZ = pytest.mark.skipif(shutil.which("lmplz") is None, reason="no lmplz on the PATH")
+from tests.lmplz import NEEDS_LMPLZ
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +52,7 @@ def test_text_may_be_compressed(capsys: pytest.CaptureFixture[str]) -> None:
     assert Path("text.arpa").read_bytes() == Path("text.gz.arpa").read_bytes()
 
 
-@pytest.mark.parametrize("tool", ["own", pytest.param("lmplz", marks=LMPLZ)])
+@pytest.mark.parametrize("tool", ["own", pytest.param("lmplz", marks=NEEDS_LMPLZ)])
 def test_reverse_is_a_model_of_reversed_sentences(tool: str) -> None:
     """To the byte the model of a text whose lines were turned around; another one than that of the text."""
     Path("text").write_text("a b c\n\n  a\tb d\r\na c é\n" * 2, encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from gpusearch.errors import InputError
+from gpusearch.features import user
 from gpusearch.features.glossary import Glossary, read_glossary
 from tests.features.documents import document
 
@@ -88,7 +89,7 @@ def test_other_faults(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="unknown form of glossary; found 'soft'; expected reward or hard"):
         read_glossary(path, form="soft")
     with pytest.raises(InputError, match="unusable lowercase of glossary; found 'yes'; expected true or false"):
-        read_glossary(path, lowercase="yes")  # type: ignore[arg-type]
+        user.made("terms", read_glossary, {"path": path, "lowercase": "yes"})
 
 
 def test_the_fingerprint_is_of_content(made: Glossary) -> None:

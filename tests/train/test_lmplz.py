@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 from gpusearch.errors import GpusearchError, InputError
 from gpusearch.io.arpa import read_arpa
 from gpusearch.train.language_model import LanguageModelReport, train_language_model
+from tests.lmplz import NEEDS_LMPLZ
 
 STATISTICS = """=== 1/5 Counting and sorting n-grams ===
 Unigram tokens 3 types 6
@@ -97,7 +97,7 @@ def test_a_program_that_is_absent_is_an_error(tmp_path: Path, monkeypatch: pytes
     assert str(caught.value) == "lmplz is not on the PATH; install KenLM's programs, or leave --lm-tool out"
 
 
-@pytest.mark.skipif(shutil.which("lmplz") is None, reason="no lmplz on the PATH")
+@NEEDS_LMPLZ
 @pytest.mark.parametrize(
     ("order", "prune", "limited"), [(1, (), False), (4, (), False), (5, (0, 0, 1), False), (3, (0, 1, 2), True)]
 )
