@@ -25,15 +25,15 @@ def run_asking_lanes(problem, search, state, scratch, lanes, stop, question):
         put_question(problem.host, scratch, question, lane, waits)
 
 
-def _asks_nothing(host, scratch, question, lane, waits):
-    question[lane, 0] = -1
+def _asks_nothing(host, scratch, question, row, waits):
+    question[row, 0] = -1
 
 
 @optional(_asks_nothing)
-def put_question(host, scratch, question, lane, waits):
-    """Write down what a lane asks, if anything."""
+def put_question(host, scratch, question, row, waits):
+    """Write down what is asked, if anything."""
     if waits:
         for column in range(3):
-            question[lane, column] = scratch.question[column]
+            question[row, column] = scratch.question[column]
     else:
-        question[lane, 0] = -1
+        question[row, 0] = -1

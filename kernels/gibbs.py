@@ -49,22 +49,10 @@ def tempered(temperature, value):
 
 
 @shared
-def weigh(
-    problem, search, state, scratch, lane, step, operator, local, first, replaced, one, two, three, candidate, best
-):
-    """(ACCEPTED, change of the score + noise) of a candidate where that exceeds `best`.
-
-    The stage is WAITING where the host must be asked first, and another one where the sum is not above `best` or there
-    is no such candidate.
-    """
+def own_noise(problem, search, state, lane, step, candidate):
+    """Temperature * noise of a candidate of a step, 2^-40 nat."""
     unit = state.unit[lane]
-    sentence = problem.unit[unit, UNIT_FIRST_SENTENCE] + local
-    count = put_candidate(
-        problem, search, state, scratch, lane, sentence, operator, first, replaced, one, two, three, candidate
-    )
-    if count < 0:
-        return EMPTY, 0
-    own = tempered(
+    return tempered(
         temperature_of(search, state, lane, step),
         noise(
             search.logarithm,
@@ -75,6 +63,24 @@ def weigh(
             candidate,
         ),
     )
+
+
+@shared
+def weigh(
+    problem, search, state, scratch, lane, step, operator, local, first, replaced, one, two, three, candidate, best
+):
+    """(ACCEPTED, change of the score + noise) of a candidate where that exceeds `best`.
+
+    The stage is WAITING where the host must be asked first, and another one where the sum is not above `best` or there
+    is no such candidate.
+    """
+    sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
+    count = put_candidate(
+        problem, search, state, scratch, lane, sentence, operator, first, replaced, one, two, three, candidate
+    )
+    if count < 0:
+        return EMPTY, 0
+    own = own_noise(problem, search, state, lane, step, candidate)
     threshold = best - own if search.gibbs.number[GIBBS_BOUNDED] else LEAST
     first, replaced, count = trim(problem, state, scratch, lane, sentence, first, replaced, count)
     if first < 0:  # what is there

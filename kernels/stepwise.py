@@ -121,7 +121,8 @@ def advance_rows(problem, search, state, scratch, rows, proposals, headroom, sto
 def score_rows(problem, search, state, scratch, rows, proposals, question):
     """Trade bounds for exact values in the open rows listed (int64[*]): ``stage`` and ``total`` follow.
 
-    ACCEPTED is what is above the threshold with what others have said so far. For WAITING see `run_asking_lanes`.
+    ACCEPTED is what is above the threshold with what others have said so far; ``question[row]`` (int64[R, 3]) is what a
+    row asks that is WAITING, as in `run_asking_lanes`.
     """
     for row in rows:
         lane = proposals.lane[row]
@@ -142,4 +143,4 @@ def score_rows(problem, search, state, scratch, rows, proposals, question):
         proposals.stage[row] = stage
         if stage == ACCEPTED:
             proposals.total[row] = total
-        put_question(problem.host, scratch, question, lane, stage == WAITING)
+        put_question(problem.host, scratch, question, row, stage == WAITING)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpusearch.kernels.records import Problem, Search, State
 from gpusearch.model.host_answers import HostAnswers
@@ -71,16 +72,15 @@ class AskingDriver(CpuDriver):
         tick = paced(tick)
         while len(lanes):
             self._share(self._asking.run_asking_lanes, lanes, self._stop, self._question, tick=tick, shares=SHARES)
-            lanes = self._answer(lanes, tick)
+            lanes = lanes[self._question[lanes, 0] >= 0]
+            self._answer(self._question[lanes], tick)
             self._forget(lanes)
 
-    def _answer(self, lanes: Lanes, tick: Callable[[], None]) -> Lanes:
-        """Ask what lanes want to know; returns those that do."""
-        lanes = lanes[self._question[lanes, 0] >= 0]
-        if len(lanes):
+    def _answer(self, questions: NDArray[np.int64], tick: Callable[[], None]) -> None:
+        """Ask what lanes or proposals want to know, int64[*, 3]: model, state, word."""
+        if len(questions):
             # In another thread: an interrupt must not cut KenLM's processes short.
-            self._await({self._pool.submit(self._answers.answer, self._question[lanes])}, tick)
-        return lanes
+            self._await({self._pool.submit(self._answers.answer, questions)}, tick)
 
     def _forget(self, lanes: Lanes) -> None:
         """Where there are too many answers: forget all but those that the present translations of lanes need.

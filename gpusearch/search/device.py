@@ -18,6 +18,7 @@ from gpusearch.model.language_model import LanguageModel
 from gpusearch.model.problem import Batch
 from gpusearch.search.asking import AskingDriver
 from gpusearch.search.driver import CpuDriver, Driver
+from gpusearch.search.gibbs_stepwise import GibbsStepwiseDriver
 from gpusearch.search.state import lane_bytes, make_state
 from gpusearch.search.stepwise import Judge, StepwiseDriver
 
@@ -124,7 +125,8 @@ def make_driver(
     threads = config.threads or os.cpu_count() or 1
     answers = HostAnswers(language_models)
     if judges:
-        return StepwiseDriver(problem, search, state, threads, answers, judges)
+        driver = GibbsStepwiseDriver if search.gibbs else StepwiseDriver
+        return driver(problem, search, state, threads, answers, judges)
     if answers:
         return AskingDriver(problem, search, state, threads, answers)
     return CpuDriver(problem, search, state, threads)

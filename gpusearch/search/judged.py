@@ -99,18 +99,14 @@ def make_judges(batch: Batch, lanes: int) -> list[FeatureJudge]:
     ]
 
 
-def served(model: Model, config: Config, *, sampler: bool = False) -> Config:
-    """The configuration as far as features in Python or torch can take part: a search by random proposals on the CPU,
-    whose output is the best chain of each unit.
+def served(model: Model, config: Config) -> Config:
+    """The configuration as far as features in Python or torch can take part: a search by random proposals or a sampler,
+    on the CPU; the output of a search is the best chain of each unit.
 
     Raises:
-        InputError: a sampler, whose candidates only kernels see; a GPU.
+        InputError: a sweep, whose neighbours only kernels see; a GPU.
     """
     for named, _ in batch_features(model):
-        if sampler or config.search.method == "gibbs":
-            what = "the Gibbs sampler" if sampler else 'method = "gibbs"'
-            hint = "write it in compiled form (docs/features.md)"
-            raise InputError(f"feature {named.name} is written in Python and cannot take part", found=what, hint=hint)
         if config.search.policy == "sweep":
             hint = "write it in compiled form (docs/features.md)"
             raise InputError(f"feature {named.name} is written in Python", found='policy = "sweep"', hint=hint)

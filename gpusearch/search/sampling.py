@@ -40,7 +40,7 @@ from gpusearch.search.chains import Start, reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
 from gpusearch.search.initial import RandomStart, given_start
-from gpusearch.search.judged import served
+from gpusearch.search.judged import make_judges, served
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
 from gpusearch.search.sample_folder import make_header, open_folder
@@ -102,7 +102,7 @@ def sample_documents(
             do not fit the documents or the distortion limit; see `build_problem`.
     """
     model = with_features(model, config)
-    config = served(model, config, sampler=True)
+    config = served(model, config)
     if crosses_sentences(model):
         config = config.model_copy(update={"sample": config.sample.model_copy(update={"unit": "document"})})
     header = make_header(model, config, documents, sources, ids, given)
@@ -167,7 +167,9 @@ class _Batch:
         side_by_side = max(1, batch_lanes(self.batch, wanted, self.values) // of_unit)
         lanes = min(side_by_side, units) * of_unit
         self._check_room(lanes)
-        driver = make_driver(self.batch.problem, self.sampler.search, lanes, self.values, wanted, self.models)
+        judges = make_judges(self.batch, lanes)
+        search, models = self.sampler.search, self.models
+        driver = make_driver(self.batch.problem, search, lanes, self.values, wanted, models, judges)
         driver = self.sampler.driver(driver, self.batch)
         try:
             for first in range(0, units, side_by_side):

@@ -104,11 +104,10 @@ class StepwiseDriver(AskingDriver):
         *,
         most_answers: int = MOST_ANSWERS,
     ) -> None:
-        assert not search.gibbs, "the sampler draws blocks, whose candidates no judge has seen"
         super().__init__(problem, search, state, threads, answers or HostAnswers(()), most_answers=most_answers)
-        from gpusearch.kernels import stepwise
+        from gpusearch.kernels import gibbs_stepwise, stepwise
 
-        self._phases = stepwise
+        self._phases, self._blocks = stepwise, gibbs_stepwise
         self._judges = judges
         self._cut_short = False
 
@@ -120,11 +119,7 @@ class StepwiseDriver(AskingDriver):
 
     def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         """Run lanes until each rests."""
-        self._stop[0] = 0
-        if self._cut_short:  # what judges keep may be ahead of the state
-            self.refresh(lanes)
-        self._renumber(lanes)
-        self._cut_short = True
+        self._begin(lanes)
         tick = paced(tick)
         proposals = make_proposals(self.problem, lanes)
         rows = np.arange(len(lanes))
@@ -138,6 +133,14 @@ class StepwiseDriver(AskingDriver):
             self._score(proposals, rows[proposals.stage[rows] == OPEN], tick)
             self._judge(proposals, rows[proposals.stage[rows] == ACCEPTED])
         self._cut_short = False
+
+    def _begin(self, lanes: Lanes) -> None:
+        """Before a run, which may be cut short."""
+        self._stop[0] = 0
+        if self._cut_short:  # what judges keep may be ahead of the state
+            self.refresh(lanes)
+        self._renumber(lanes)
+        self._cut_short = True
 
     def _headroom(self) -> int:
         """The most that all judges together can add."""
@@ -155,11 +158,11 @@ class StepwiseDriver(AskingDriver):
 
     def _score(self, proposals: Proposals, rows: Integers, tick: Callable[[], None]) -> None:
         """The exact words of open rows; asks language models on the host until none of them waits."""
+        question = np.full((len(proposals.lane), 3), -1, np.int64)
         while len(rows):
-            self._share(self._phases.score_rows, rows, proposals, self._question, tick=tick, shares=SHARES)
-            waiting = self._question[proposals.lane[rows], 0] >= 0
-            self._answer(proposals.lane[rows], tick)
-            rows = rows[waiting]
+            self._share(self._phases.score_rows, rows, proposals, question, tick=tick, shares=SHARES)
+            rows = rows[question[rows, 0] >= 0]
+            self._answer(question[rows], tick)
 
     def _judge(self, proposals: Proposals, rows: Integers) -> None:
         """Trade the judges' bounds for what they say, one judge after the other."""

@@ -13,6 +13,7 @@ import pytest
 import gpusearch
 from gpusearch.cli.main import run
 from gpusearch.errors import InputError
+from gpusearch.search.samples import read_samples
 from tests.tiny import copy_tiny
 
 TEXTS = [["le petit chien ne dort pas .", "la maison bleue"], ["une maison", "", "la maison"]]
@@ -23,7 +24,7 @@ def model(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     """The model of the tests with the features of the page; its module in the working folder."""
     page = (repository / "docs" / "features.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```\w+ (\S+)\n(.*?)```", page, flags=re.DOTALL)
-    path = copy_tiny(tmp_path)
+    path = copy_tiny(tmp_path, {"phrase-table": ("maison ||| home", "maison ||| dwelling")})
     for name, text in blocks:
         with (tmp_path / name).open("a", encoding="utf-8") as file:
             file.write("\n" + text)
@@ -137,13 +138,52 @@ def test_what_is_wrong_with_a_feature_is_said_before_the_search(
         gpusearch.load(copy_tiny(tmp_path), [f"features.x={use}"]).decode(TEXTS, chains=1)
 
 
-def test_features_in_python_do_not_sample(model: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"feature long is written in Python and cannot take part; found method = .gibbs"
-    ):
-        gpusearch.load(model).decode(TEXTS, method="gibbs")
+@pytest.mark.parametrize("settings", [{"method": "gibbs"}, {"policy": "tempering"}])
+def test_features_in_python_are_sampled(model: Path, settings: dict[str, Any]) -> None:
+    """Both forms of the page's feature give equal chains, whose values are those of their texts."""
+    found = []
+    for kind in ("LongWords", "LongWordsByChange"):
+        decoder = gpusearch.load(model, [f"features.long.use=my_features:{kind}", "features.near.weights=[0.0, 0.0]"])
+        decoded = decoder.decode(TEXTS, chains=8, steps_per_word=10.0, **settings)
+        place = decoder.model.features.index("long")
+        for one in decoded.result.documents:
+            assert one.best.features[place] == long_words(one)
+        found.append([(one.best.score, one.chain_scores.tolist()) for one in decoded.result.documents])
+    assert found[0] == found[1]
+
+
+def test_samples_have_the_values_of_features_in_python(model: Path) -> None:
+    """`gpusearch sample` by each of its methods."""
+    Path("documents.txt").write_text("le petit chien\nla maison\n", encoding="utf-8")
+    short = [
+        "--chains",
+        "2",
+        "--iterations",
+        "6",
+        "--burn-in",
+        "2",
+        "--scale",
+        "0.2",
+        "--set",
+        "features.near.weights=[0.0, 0.0]",
+    ]
+    place = gpusearch.load(model).model.features.index("long")
+    for method in ("gibbs", "metropolis", "tempering"):
+        command = ["sample", "-c", "model.toml", "documents.txt", "-o", method, "--method", method, "--quiet"]
+        assert run([*command, *short]) == 0
+        for unit in read_samples(Path(method)):
+            found = [unit.of_sentence(sentence).texts for sentence in range(len(unit.sources))]
+            words = [" ".join(texts).split() for texts in zip(*found, strict=True)]
+            long = [-sum(len(word) > 6 for word in sample) for sample in words]
+            assert unit.features[:, :, place].ravel().tolist() == long
+            assert len(set(long)) > 1
+
+
+def test_features_in_python_are_asked_on_the_host(model: Path) -> None:
     with pytest.raises(InputError, match="feature long is asked on the host; found device = cuda"):
         gpusearch.load(model).decode(TEXTS, device="cuda")
+    with pytest.raises(InputError, match=r"feature long is written in Python; found policy = .sweep"):
+        gpusearch.load(model).decode(TEXTS, policy="sweep")
 
 
 @pytest.mark.slow  # compiles the kernels with the feature, in processes of their own

@@ -37,10 +37,11 @@ ABSENT = LEAST
 
 @cpu_driver
 def list_candidates(problem, search, state, scratch, lane, step, change, rows):
-    """The block of a step: (operator, candidates), the exact change of each, and the derivation that it makes."""
+    """The block of a step: (operator, candidates), the exact change of each, and the row of options that it makes."""
     operator, local, first, replaced, candidates, one, two, three = block_of_step(problem, search, state, lane, step)
     sentence = problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local
     length = state.length[lane, local]
+    slots = problem.sentence[sentence, SENTENCE_SLOT]
     for candidate in range(candidates):
         change[candidate] = ABSENT
         count = put_candidate(
@@ -49,13 +50,13 @@ def list_candidates(problem, search, state, scratch, lane, step, change, rows):
         if count < 0:
             continue
         for k in range(rows.shape[1]):
-            rows[candidate, k] = -1
-        for k in range(first):
             rows[candidate, k] = state.option[lane, k]
         for k in range(count):
-            rows[candidate, first + k] = scratch.option[k]
+            rows[candidate, slots + first + k] = scratch.option[k]
         for k in range(first + replaced, length):
-            rows[candidate, k + count - replaced] = state.option[lane, k]
+            rows[candidate, slots + k + count - replaced] = state.option[lane, slots + k]
+        for k in range(length + count - replaced, length):
+            rows[candidate, slots + k] = -1
         place, old, new = trim(problem, state, scratch, lane, sentence, first, replaced, count)
         if place < 0:
             change[candidate] = 0
@@ -66,23 +67,33 @@ def list_candidates(problem, search, state, scratch, lane, step, change, rows):
     return operator, candidates
 
 
+def derivation_of(options: list[int]) -> tuple[int, ...]:
+    """A row of a state without what fills its end, as `Enumerated.states` has it."""
+    while options and options[-1] < 0:
+        options = options[:-1]
+    return tuple(options)
+
+
 def states_of_lanes(scene: Enumerated, unit: int) -> State:
-    """A lane for each derivation of a unit of one sentence."""
-    states = scene.states[unit]
+    """A lane for each derivation of a unit."""
+    problem, states = scene.problem, scene.states[unit]
+    first, sentences = problem.unit[unit, [UNIT_FIRST_SENTENCE, UNIT_SENTENCES]]
     lanes = np.arange(len(states))
     values = len(scene.batch.options.model.features.names)
-    state = make_state(scene.problem, np.full(len(states), unit), lanes, values)
+    state = make_state(problem, np.full(len(states), unit), lanes, values)
     for lane, options in enumerate(states):
         state.option[lane, : len(options)] = options
-        state.length[lane, 0] = len(options)
-    driver = CpuDriver(scene.problem, scene.search, state, 1)
+    for local, row in enumerate(problem.sentence[first : first + sentences].astype(np.int64)):
+        here = state.option[:, row[SENTENCE_SLOT] : row[SENTENCE_SLOT] + row[SENTENCE_WORDS]]
+        state.length[:, local] = (here >= 0).sum(axis=1)
+    driver = CpuDriver(problem, scene.search, state, 1)
     driver.refresh(lanes)
     driver.close()
     return state
 
 
 def transition_matrices(scene: Enumerated, unit: int, gibbs: Gibbs, scale: float) -> Iterator[tuple[int, csr_array]]:
-    """(operator, transition matrix) of every block of the sequential scan of a unit of one sentence.
+    """(operator, transition matrix) of every block of the sequential scan of a unit.
 
     Probabilities of a block's members are in proportion to exp(scale * change), as a softmax in floating point.
     """
@@ -106,39 +117,36 @@ def transition_matrices(scene: Enumerated, unit: int, gibbs: Gibbs, scale: float
                 continue
             weight = np.exp(scale * change[there] / SCORE_UNITS)
             for candidate, share in zip(there, weight / weight.sum(), strict=True):
-                options = tuple(option for option in rows[candidate].tolist() if option >= 0)
-                entries.append((lane, number[options], share))
+                entries.append((lane, number[derivation_of(rows[candidate].tolist())], share))
         source, target, share = zip(*entries, strict=True)
         shape = (len(states), len(states))
         yield operator, csr_array((np.array(share), (np.array(source), np.array(target))), shape=shape)
 
 
 def last_states(scene: Enumerated, gibbs: Gibbs, chains: int, iterations: int) -> list[NDArray[np.int64]]:
-    """For each sentence how often each of its derivations is in the last state of a chain."""
+    """For each unit how often each of its derivations is the last state of a chain."""
     problem, search = scene.problem, scene.search._replace(gibbs=gibbs)
     values = len(scene.batch.options.model.features.names)
     steps = iteration_steps(problem, gibbs)
     counts = []
-    for unit, row in enumerate(problem.unit):
+    for unit in range(len(problem.unit)):
         state = make_state(problem, np.full(chains, unit), np.arange(chains), values)
         state.limit[:, LIMIT_STEPS] = steps[unit] * iterations
         driver = CpuDriver(problem, search, state, 1)
         driver.start(np.arange(chains))
         driver.run(np.arange(chains), lambda: None)
         driver.close()
-        first = int(row[UNIT_FIRST_SENTENCE])
-        counts += [count_states(scene, state, first + local) for local in range(int(row[UNIT_SENTENCES]))]
+        counts.append(count_states(scene, state, unit))
     return counts
 
 
 def count_states(
-    scene: Enumerated, state: State, sentence: int, lanes: NDArray[np.bool_] | slice = slice(None)
+    scene: Enumerated, state: State, unit: int, lanes: NDArray[np.bool_] | slice = slice(None)
 ) -> NDArray[np.int64]:
-    """How often each derivation of a sentence is in some lanes of a state."""
-    number = {options: index for index, options in enumerate(scene.states[sentence])}
-    slot, words = scene.problem.sentence[sentence, [SENTENCE_SLOT, SENTENCE_WORDS]]
-    distinct, times = np.unique(state.option[lanes, slot : slot + words + 1], axis=0, return_counts=True)
+    """How often each derivation of a unit is in some lanes of a state."""
+    number = {options: index for index, options in enumerate(scene.states[unit])}
+    distinct, times = np.unique(state.option[lanes], axis=0, return_counts=True)
     found = np.zeros(len(number), np.int64)
     for options, count in zip(distinct.tolist(), times, strict=True):
-        found[number[tuple(options[: options.index(-1)])]] += count
+        found[number[derivation_of(options)]] += count
     return found

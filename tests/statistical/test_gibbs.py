@@ -122,18 +122,6 @@ def test_last_states_have_the_distribution(
     assert chi2.sf(wrong, wrong_degrees) < 1e-4
 
 
-def test_sentences_of_a_document_have_theirs(
-    laws_model: Model, scenes: list[Enumerated], repetitions: Callable[[int], int]
-) -> None:
-    """A document of two sentences as the unit: a scan passes through both."""
-    sentences = [list(scene.batch.options.sentences[0]) for scene in scenes[:2]]
-    scene = enumerate_derivations(laws_model, sentences, 100, units="document")
-    for scan in SCANS:
-        gibbs = make_gibbs(scene.batch.options.longest, [1.0], scan=scan)
-        for sentence, counts in enumerate(last_states(scene, gibbs, repetitions(20_000), BURN_IN)):
-            assert p_value(counts, scene.posterior(sentence, 1.0))[0] > LEVEL
-
-
 def test_the_reachability_defect_is_closed(tmp_path: Path) -> None:
     """Arun et al. (2010), section 6: a phrase of three words and its single words have translations, the two phrases of
     two words have none. The paper's operators do not lead from one segmentation to the other; resegmentation does."""

@@ -6,7 +6,6 @@ Sentences of 2 to 5 words of the laws100k parity model with its reordering model
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +16,23 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.stats import chi2
 
-from gpusearch.config import OperationsConfig, SearchConfig, load_config
-from gpusearch.features.load import with_document, with_features
+from gpusearch.config import OperationsConfig, SearchConfig
 from gpusearch.kernels.records import (
     DISTORTION_WEIGHT,
     LIMIT_STEPS,
     LINEARISE,
     LONGEST,
     OPERATIONS,
-    SENTENCE_SLOT,
     UNIT_WORDS,
     VALUE_BITS,
     VALUES,
     Search,
     State,
 )
-from gpusearch.model.model import Model, load_model
-from gpusearch.model.problem import build_problem
-from gpusearch.model.weights import SCORE_UNITS
+from gpusearch.model.model import Model
 from gpusearch.search.driver import CpuDriver
-from gpusearch.search.enumeration import Enumerated, derivations, enumerate_derivations
+from gpusearch.search.enumeration import Enumerated, enumerate_derivations
 from gpusearch.search.hastings import make_hastings
-from gpusearch.search.run import search_settings
 from gpusearch.search.settings import make_search
 from gpusearch.search.state import make_state
 from gpusearch.search.temperature import geometric, temperature_levels
@@ -47,7 +41,6 @@ from tests.parity_model import laws_documents
 from tests.statistical.enumerated_draws import Draws
 from tests.statistical.posterior import count_states, states_of_lanes
 from tests.statistical.test_gibbs import LEVEL, SCALES, divergence, p_value
-from tests.tiny import copy_tiny
 
 pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
 
@@ -228,53 +221,3 @@ def test_cold_chains_have_the_distribution(
         assert (tempering.swaps[0] > 0).all() and (tempering.swaps[1] < tempering.swaps[0]).all()
         verdict.add(count_states(scene, state, 0, tempering.level == 0), scene, scale)
     verdict.check(notices=full)
-
-
-@pytest.mark.slow
-def test_a_feature_of_the_document_counts(tmp_path: Path) -> None:
-    """Two sentences as a document whose type-token ratio is in the score: all pairs of derivations; and what they would
-    be without the feature is noticed."""
-    settings = ["features.ratio.use=type-token-ratio", "features.ratio.weights=[8.0]", "search.chains=1"]
-    config = load_config(copy_tiny(tmp_path), settings)
-    model = with_features(load_model(config), config)
-    batch = with_document(
-        build_problem(model, [[["la", "maison"], ["une", "maison"]]], search=config.search, units="document")
-    )
-    problem, chains, scale = batch.problem, 20_000, 1.0
-    assert len(problem.unit) == 1
-    search = search_settings(config, model, batch)
-    every = [[options for _, options in derivations(problem, search, sentence)] for sentence in range(2)]
-    pairs = list(product(*every))
-    slots = problem.sentence[:, SENTENCE_SLOT]
-    values = len(model.features.names)
-    state = make_state(problem, np.zeros(len(pairs), int), np.arange(len(pairs)), values)
-    for lane, pair in enumerate(pairs):
-        for sentence, options in enumerate(pair):
-            state.option[lane, slots[sentence] : slots[sentence] + len(options)] = options
-            state.length[lane, sentence] = len(options)
-    lanes = np.arange(len(pairs))
-    driver = CpuDriver(problem, search, state, 1)
-    driver.refresh(lanes)
-    driver.close()
-    score = state.score / SCORE_UNITS
-    without = score - 8.0 * state.feature[:, model.features.index("ratio")] / 2**20
-    number = {(*first, -1, *second): index for index, (first, second) in enumerate(pairs)}
-    hastings = make_hastings(problem, search)
-    sampler = search._replace(temperature=temperature_levels([1 / scale]), hastings=hastings)
-    chain = make_state(problem, np.zeros(chains, int), np.arange(chains), values)
-    chain.limit[:, LIMIT_STEPS] = 400
-    driver = CpuDriver(problem, sampler, chain, 1)
-    driver.start(np.arange(chains))
-    driver.run(np.arange(chains), lambda: None)
-    driver.close()
-    counts = np.zeros(len(pairs), np.int64)
-    for row, length in zip(chain.option, chain.length, strict=True):
-        first, second = (row[slot : slot + count].tolist() for slot, count in zip(slots, length, strict=True))
-        counts[number[(*first, -1, *second)]] += 1
-
-    def posterior(score: NDArray[np.float64]) -> NDArray[np.float64]:
-        weight = np.exp(scale * (score - score.max()))
-        return np.asarray(weight / weight.sum())
-
-    assert p_value(counts, posterior(score))[0] > LEVEL
-    assert p_value(counts, posterior(without))[0] < 1e-9

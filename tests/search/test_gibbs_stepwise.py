@@ -1,0 +1,125 @@
+"""Blocks of the Gibbs sampler in phases: the same paths as in one piece, and judges that weigh the candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpusearch.kernels.records import LIMIT_STEPS, OPTION_SCORE, Problem, Proposals, Search, State
+from gpusearch.search import gibbs_stepwise
+from gpusearch.search.driver import Driver
+from gpusearch.search.gibbs_stepwise import GibbsStepwiseDriver
+from gpusearch.search.state import UNLIMITED, lane_hash, make_state
+from tests.judges import Integers, LengthJudge, OptionJudge
+from tests.kernels.test_paths import CASES
+from tests.paths import Case, MakeDriver, cpu, final_hashes
+
+OF_GIBBS = [name for name, case in CASES.items() if case.gibbs]
+
+
+def stepwise(threads: int) -> MakeDriver:
+    return lambda problem, search, state: GibbsStepwiseDriver(problem, search, state, threads)
+
+
+def random_case(seed: int) -> Case:
+    return replace(Case.random(seed), gibbs=("random", "sequential")[seed % 2], enough=UNLIMITED)
+
+
+@pytest.mark.parametrize("name", OF_GIBBS)
+def test_blocks_in_phases_are_blocks_in_one_piece(name: str, full: bool) -> None:
+    if CASES[name].features and not full:
+        pytest.skip("features are compiled for this driver under --full only")
+    expected = final_hashes(CASES[name], cpu(1))
+    assert final_hashes(CASES[name], stepwise(1)) == expected
+    assert final_hashes(CASES[name], stepwise(3)) == expected
+
+
+def test_blocks_in_phases_on_many_problems(repetitions: Callable[[int], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any models, limits, pauses, and few candidates at a time."""
+    for seed in range(repetitions(200)):
+        case = random_case(seed)
+        expected = final_hashes(case, cpu(1))
+        assert final_hashes(case, stepwise(1), padding=(2, 5)) == expected, case
+        with monkeypatch.context() as patch:
+            patch.setattr(gibbs_stepwise, "MOST_CANDIDATES", 5)
+            assert final_hashes(case, stepwise(2)) == expected, case
+
+
+class CountingJudge(OptionJudge):
+    """Counts what it is asked."""
+
+    asked = 0
+
+    def delta(self, state: State, proposals: Proposals) -> Integers:
+        type(self).asked += len(proposals.lane)
+        return super().delta(state, proposals)
+
+    def commit(self, state: State, proposals: Proposals) -> None:
+        assert len(np.unique(proposals.lane)) == len(proposals.lane)
+
+
+def outside(loose: int) -> MakeDriver:
+    """A part of the options' scores is judged outside, by bounds that are above it by `loose`."""
+
+    def make(problem: Problem, search: Search, state: State) -> Driver:
+        judge = CountingJudge(problem, None, loose)
+        score = problem.option_score.copy()
+        score[:, OPTION_SCORE] -= judge.worth
+        return GibbsStepwiseDriver(problem._replace(option_score=score), search, state, 1, judges=[judge])
+
+    return make
+
+
+def test_a_feature_judged_outside_is_the_same_feature(repetitions: Callable[[int], int]) -> None:
+    """Whatever its bounds are; tighter ones save questions."""
+    asked = []
+    for seed in range(repetitions(100)):
+        case = random_case(seed)
+        expected = final_hashes(case, cpu(1))
+        for loose in (0, 1 << 45, 1 << 58):
+            CountingJudge.asked = 0
+            assert final_hashes(case, outside(loose)) == expected, case
+            asked.append(CountingJudge.asked)
+    tight, middle, none = np.sum(np.reshape(asked, (-1, 3)), axis=0)
+    assert tight < middle < none and 3 * tight < none
+
+
+def test_a_feature_that_keeps_counts_is_told_of_what_is_taken() -> None:
+    """Scores and counts of lanes, also after interrupts, are those of a fresh start from their phrases."""
+    problem, search, values = CASES[OF_GIBBS[0]].problem()
+    lanes = np.arange(4)
+
+    def run(cut: int) -> tuple[State, LengthJudge]:
+        state = make_state(problem, np.zeros(4, int), np.arange(4), values)
+        judge = LengthJudge(problem, 4, wanted=14)
+        driver = GibbsStepwiseDriver(problem, search, state, 2, judges=[judge])
+        driver.start(lanes)
+        state.limit[:, LIMIT_STEPS] = 60
+        calls, commit = 0, judge.commit
+
+        def commit_and_interrupt(state: State, proposals: Proposals) -> None:
+            nonlocal calls
+            commit(state, proposals)
+            calls += 1
+            if cut and calls % cut == 0:
+                raise KeyboardInterrupt
+
+        judge.commit = commit_and_interrupt  # type: ignore[method-assign]  # the interrupt comes from outside
+        while (state.step < 60).any():
+            try:
+                driver.run(lanes, lambda: None)
+            except KeyboardInterrupt:
+                continue
+        assert calls > 3 and state.tally[:, :, -1].sum() > 10
+        score, words = state.score.copy(), judge.words.copy()
+        driver.refresh(lanes)
+        assert np.array_equal(state.score, score) and np.array_equal(judge.words, words)
+        driver.close()
+        return state, judge
+
+    whole, pieces = run(0)[0], run(3)[0]
+    for lane in lanes.tolist():
+        assert lane_hash(problem, whole, lane) == lane_hash(problem, pieces, lane)
