@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.kernels.records import (
+    LIMIT_STEPS,
     OPTION_WORDS,
     SENTENCE_SLOT,
     UNIT_FIRST_SENTENCE,
@@ -14,7 +15,7 @@ from gpusearch.kernels.records import (
     Proposals,
     State,
 )
-from gpusearch.search.driver import Lanes
+from gpusearch.search.driver import Driver, Lanes
 
 Integers = NDArray[np.int64]
 WEIGHT = 1 << 18
@@ -102,6 +103,30 @@ class LengthJudge:
 
     def commit(self, state: State, proposals: Proposals) -> None:
         self.words[proposals.lane] += self._more(state, proposals)
+
+
+class InterruptedJudge(LengthJudge):
+    """Each so-manieth time that it is told of what was accepted, an interrupt comes; 0: never."""
+
+    def __init__(self, problem: Problem, lanes: int, wanted: int, every: int) -> None:
+        super().__init__(problem, lanes, wanted)
+        self.every, self.told = every, 0
+
+    def commit(self, state: State, proposals: Proposals) -> None:
+        super().commit(state, proposals)
+        self.told += 1
+        if self.every and self.told % self.every == 0:
+            raise KeyboardInterrupt
+
+
+def run_through(driver: Driver, lanes: Lanes, steps: int) -> None:
+    """Run lanes to a step, whatever interrupts come."""
+    driver.state.limit[lanes, LIMIT_STEPS] = steps
+    while (driver.state.step[lanes] < steps).any():
+        try:
+            driver.run(lanes, lambda: None)
+        except KeyboardInterrupt:
+            continue
 
 
 class NothingJudge:

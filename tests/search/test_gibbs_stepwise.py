@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpusearch.kernels.records import LIMIT_STEPS, OPTION_SCORE, Problem, Proposals, Search, State
+from gpusearch.kernels.records import OPTION_SCORE, Problem, Proposals, Search, State
 from gpusearch.search import gibbs_stepwise
 from gpusearch.search.driver import Driver
 from gpusearch.search.gibbs_stepwise import GibbsStepwiseDriver
 from gpusearch.search.state import UNLIMITED, lane_hash, make_state
-from tests.judges import Integers, LengthJudge, OptionJudge
+from tests.judges import Integers, InterruptedJudge, OptionJudge, run_through
 from tests.kernels.test_paths import CASES
 from tests.paths import Case, MakeDriver, cpu, final_hashes
 
@@ -92,34 +92,17 @@ def test_a_feature_that_keeps_counts_is_told_of_what_is_taken() -> None:
     problem, search, values = CASES[OF_GIBBS[0]].problem()
     lanes = np.arange(4)
 
-    def run(cut: int) -> tuple[State, LengthJudge]:
-        state = make_state(problem, np.zeros(4, int), np.arange(4), values)
-        judge = LengthJudge(problem, 4, wanted=14)
+    hashes = []
+    for every in (0, 3):
+        state = make_state(problem, np.zeros(4, int), lanes, values)
+        judge = InterruptedJudge(problem, 4, 14, every)
         driver = GibbsStepwiseDriver(problem, search, state, 2, judges=[judge])
         driver.start(lanes)
-        state.limit[:, LIMIT_STEPS] = 60
-        calls, commit = 0, judge.commit
-
-        def commit_and_interrupt(state: State, proposals: Proposals) -> None:
-            nonlocal calls
-            commit(state, proposals)
-            calls += 1
-            if cut and calls % cut == 0:
-                raise KeyboardInterrupt
-
-        judge.commit = commit_and_interrupt  # type: ignore[method-assign]  # the interrupt comes from outside
-        while (state.step < 60).any():
-            try:
-                driver.run(lanes, lambda: None)
-            except KeyboardInterrupt:
-                continue
-        assert calls > 3 and state.tally[:, :, -1].sum() > 10
+        run_through(driver, lanes, 60)
+        assert judge.told > 3 and state.tally[:, :, -1].sum() > 10
         score, words = state.score.copy(), judge.words.copy()
         driver.refresh(lanes)
         assert np.array_equal(state.score, score) and np.array_equal(judge.words, words)
         driver.close()
-        return state, judge
-
-    whole, pieces = run(0)[0], run(3)[0]
-    for lane in lanes.tolist():
-        assert lane_hash(problem, whole, lane) == lane_hash(problem, pieces, lane)
+        hashes.append([lane_hash(problem, state, lane) for lane in lanes.tolist()])
+    assert hashes[0] == hashes[1]

@@ -20,7 +20,6 @@ from gpusearch.kernels.records import (
     OPTION_SCORE,
     UNIT_WORDS,
     Problem,
-    Proposals,
     Search,
     State,
 )
@@ -31,7 +30,7 @@ from gpusearch.search.driver import CpuDriver, Driver
 from gpusearch.search.state import lane_hash, make_state
 from gpusearch.search.stepwise import StepwiseDriver
 from tests.driver_checks import CASE, CHECKS
-from tests.judges import LengthJudge, NothingJudge, OptionJudge
+from tests.judges import InterruptedJudge, LengthJudge, NothingJudge, OptionJudge, run_through
 from tests.kernels.test_paths import CASES
 from tests.parity_model import newstest_documents
 from tests.paths import Case, MakeDriver, cpu, final_hashes
@@ -160,38 +159,17 @@ def test_a_feature_of_the_document_leads_the_search() -> None:
 def test_judges_are_told_anew_after_an_interrupt() -> None:
     """Whenever it comes: before a commit, or between what the judges and what the kernels do."""
     problem, search, values = CASE.problem()
-    state = make_state(problem, np.zeros(3, int), np.arange(3), values)
-    driver = with_length(problem, search, state)
-    judge = driver._judges[0]
-    assert isinstance(judge, LengthJudge)
-    lanes = np.arange(3)
-    driver.start(lanes)
-    state.limit[:, LIMIT_STEPS] = 80
-    commit, cut = judge.commit, 0
-
-    def commit_and_interrupt(state: State, proposals: Proposals) -> None:
-        nonlocal cut
-        commit(state, proposals)
-        cut += 1
-        if cut % 3 == 0:
-            raise KeyboardInterrupt
-
-    judge.commit = commit_and_interrupt  # type: ignore[method-assign]  # the interrupt comes from outside
-    while (state.step < 80).any():
-        try:
-            driver.run(lanes, lambda: None)
-        except KeyboardInterrupt:
-            continue
-    assert cut > 3
-    driver.close()
-    whole = make_state(problem, np.zeros(3, int), np.arange(3), values)
-    whole.limit[:, LIMIT_STEPS] = 80
-    other = with_length(problem, search, whole)
-    other.start(lanes)
-    other.run(lanes, lambda: None)
-    other.close()
-    for lane in range(3):
-        assert lane_hash(problem, state, lane) == lane_hash(problem, whole, lane)
+    lanes, hashes = np.arange(3), []
+    for every in (0, 3):
+        state = make_state(problem, np.zeros(3, int), lanes, values)
+        judge = InterruptedJudge(problem, 3, 14, every)
+        driver = StepwiseDriver(problem, search, state, 2, judges=[judge])
+        driver.start(lanes)
+        run_through(driver, lanes, 80)
+        assert judge.told > 3
+        driver.close()
+        hashes.append([lane_hash(problem, state, lane) for lane in lanes.tolist()])
+    assert hashes[0] == hashes[1]
 
 
 @pytest.mark.parametrize("name", ["only_listed_lanes_are_touched", "what_tick_raises_stops_the_run"])
