@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpusearch.candidates import by_segment, frozen_texts
+from gpusearch.candidates.of_input import by_segment, frozen_texts
 from gpusearch.config import CandidatesConfig, TextConfig
 from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate

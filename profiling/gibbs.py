@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from gpusearch.candidates.samples import OF_GIBBS
 from gpusearch.config import Config, SearchConfig, load_config
 from gpusearch.kernels import judge
 from gpusearch.kernels.gibbs import draw_block
@@ -27,7 +28,6 @@ from gpusearch.model.model import load_model
 from gpusearch.model.problem import build_problem
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.gibbs import iteration_steps, make_gibbs
-from gpusearch.search.operators import OF_GIBBS
 from gpusearch.search.run import search_settings
 from gpusearch.search.state import make_scratch, make_state
 from profiling.results import keep

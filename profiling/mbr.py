@@ -26,13 +26,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from gpusearch.candidates.draws import Draws
+from gpusearch.candidates.pool import candidates
 from gpusearch.io.nbest import read_n_best
 from gpusearch.mbr.bleu import Bleu
 from gpusearch.mbr.chrf import Chrf
-from gpusearch.mbr.draws import Draws
 from gpusearch.mbr.expected import aggregate
 from gpusearch.mbr.matrix import utilities
-from gpusearch.mbr.pool import candidates
 from gpusearch.mbr.utility import Utility
 from profiling.results import keep
 

@@ -12,9 +12,9 @@ import gpusearch
 from configs.arun2010 import decoding, divergence, experiment, starts
 from configs.arun2010.divergence import Translations
 from configs.experiment import TestSet
+from gpusearch.candidates.draws import Draws
 from gpusearch.errors import InputError
 from gpusearch.mbr.decide import Settings
-from gpusearch.mbr.draws import Draws
 from gpusearch.mbr.named import make_utility
 from gpusearch.search.enumeration import enumerate_derivations
 from tests.experiments import TEXTS, check_figure, rows_of, tables_of, write_test_set

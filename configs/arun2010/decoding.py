@@ -16,11 +16,11 @@ from typing import Any
 
 from configs.arun2010.experiment import BEAM, each_document, make_parser, open_decoder, sampled, sampling, searching
 from configs.experiment import TestSet, new_figure, save_figure, say, write_csv, write_table
+from gpusearch.candidates.draws import Draws
+from gpusearch.candidates.pool import candidates
+from gpusearch.candidates.sampled import read_sampled
 from gpusearch.mbr.decide import Settings, minimum_risk, most_probable
-from gpusearch.mbr.draws import Draws
 from gpusearch.mbr.named import TextSettings, make_utility
-from gpusearch.mbr.pool import candidates
-from gpusearch.mbr.sampled import read_sampled
 from gpusearch.mbr.utility import Utility
 from gpusearch.metrics.base import Statistics
 from gpusearch.metrics.scoring import make_metric

@@ -16,10 +16,10 @@ from typing import Any
 
 from configs import experiment
 from configs.experiment import MOSES, TestSet
+from gpusearch.candidates.samples import Samples
 from gpusearch.config import Config, SampleConfig, with_search
 from gpusearch.decoder import Decoder
 from gpusearch.model.model import Model
-from gpusearch.search.samples import Samples
 from gpusearch.search.sampling import sample_documents
 from gpusearch.search.saved import Given
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 import gpusearch
+from gpusearch.candidates.lists import Listed
 from gpusearch.errors import InputError
 from gpusearch.io.arrays import Save
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.io.documents import write_documents
 from gpusearch.io.files import replaced, split_blank
 from gpusearch.io.nbest import NBestEntry, format_n_best
-from gpusearch.mbr.lists import Listed
 from gpusearch.mbr.run import Options, Outcome, Ranked, decide_document, decide_segment
 from gpusearch.mbr.utility import Utility
 from gpusearch.progress import Progress

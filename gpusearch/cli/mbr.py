@@ -14,8 +14,8 @@ from gpusearch.cli.options import Quiet, Seed, Threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gpusearch.candidates.lists import Join
     from gpusearch.mbr.decide import Selection
-    from gpusearch.mbr.lists import Join
 
 
 def command(
@@ -91,19 +91,19 @@ def command(
     Standard output carries the decisions, a line a segment in the order of the input; the timing table and the
     signature go to standard error.
     """
+    from gpusearch.candidates.lists import read_lists
+    from gpusearch.candidates.sampled import read_sampled, sampled_sources
+    from gpusearch.candidates.samples import is_samples
+    from gpusearch.candidates.weights import Weighting
     from gpusearch.cli.decided import decisions, put_sources, signature, write_decisions
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.errors import InputError
     from gpusearch.io.arrays import array_file
     from gpusearch.io.files import check_writable
     from gpusearch.mbr.decide import Rule, Settings
-    from gpusearch.mbr.lists import read_lists
     from gpusearch.mbr.named import TextSettings, make_utility
     from gpusearch.mbr.run import Options, Unit, check
-    from gpusearch.mbr.sampled import read_sampled, sampled_sources
-    from gpusearch.mbr.weights import Weighting
     from gpusearch.search.device import resolve_device
-    from gpusearch.search.samples import is_samples
     from gpusearch.timing import Timer
 
     sampled = is_samples(lists)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import cast, get_args
 
+from gpusearch.candidates.lists import read_lists
+from gpusearch.candidates.pool import Candidates, candidates, document_candidates
+from gpusearch.candidates.sampled import read_sampled
+from gpusearch.candidates.samples import is_samples, read_samples
+from gpusearch.candidates.weights import Weighting
 from gpusearch.errors import InputError
 from gpusearch.features.automata import Words
 from gpusearch.features.protocol import Tokens
 from gpusearch.io.files import read_lines, split_blank
-
-if TYPE_CHECKING:
-    from gpusearch.mbr.pool import Candidates
 
 Known = tuple[tuple[Words, float], ...]
 """Different translations of a sentence with their weights, which sum to 1."""
@@ -36,13 +38,6 @@ def read_known(
     Raises:
         InputError: what cannot be read or weighed, candidates without sources.
     """
-    # These readers stand above features, which search needs; so they are asked for when there is something to read.
-    from gpusearch.mbr.lists import read_lists
-    from gpusearch.mbr.pool import candidates, document_candidates
-    from gpusearch.mbr.sampled import read_sampled
-    from gpusearch.mbr.weights import Weighting
-    from gpusearch.search.samples import is_samples
-
     if weighting is not None and weighting not in get_args(Weighting):
         expected = ", ".join(get_args(Weighting))
         raise InputError("unknown weighting of consensus", found=repr(weighting), expected=expected)
@@ -97,8 +92,6 @@ def _sources(path: Path, source_path: Path | None, texts: Sequence[str]) -> Sequ
 
 def _sampled_sources(path: Path) -> list[Words]:
     """Source words of each segment; none of those without words, which are not sampled."""
-    from gpusearch.search.samples import read_samples
-
     samples = read_samples(path)
     first = [0]
     for document in samples.documents:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.pool import Pool
 from gpusearch.mbr.expected import under
-from gpusearch.mbr.pool import Pool
 from gpusearch.mbr.utility import Index, Pairs, Utility
 
 

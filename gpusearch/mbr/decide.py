@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.pool import Pool
 from gpusearch.mbr.bootstrap import Bootstrap, bootstrap
 from gpusearch.mbr.expected import aggregate, exact
 from gpusearch.mbr.matrix import MEMORY
-from gpusearch.mbr.pool import Pool
 from gpusearch.mbr.prune import survivors
 from gpusearch.mbr.utility import Index, Pairs, Utility
 

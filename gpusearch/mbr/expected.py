@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gpusearch.candidates.pool import Pool
 from gpusearch.mbr.matrix import MEMORY, blocks
-from gpusearch.mbr.pool import Pool
 from gpusearch.mbr.utility import Index, Pairs, Utility
 
 Utilities = NDArray[np.float64]

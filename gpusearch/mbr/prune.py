@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.pool import Pool
 from gpusearch.mbr.matrix import MEMORY, blocks
-from gpusearch.mbr.pool import Pool
 from gpusearch.mbr.utility import Index, Pairs, Utility
 
 FIRST_ROUND = 8

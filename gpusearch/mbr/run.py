@@ -8,17 +8,17 @@ from typing import Literal
 
 import numpy as np
 
+from gpusearch.candidates.draws import DocumentDraws, Draws
+from gpusearch.candidates.pool import Candidates, DocumentCandidates, Pool, candidates, document_candidates
+from gpusearch.candidates.weights import Weighting
 from gpusearch.errors import InputError
 from gpusearch.io.arrays import Save
 from gpusearch.mbr.bootstrap import Bootstrap
 from gpusearch.mbr.decide import Decision, Rule, Settings, minimum_risk, most_probable
 from gpusearch.mbr.documents import DocumentPairs
-from gpusearch.mbr.draws import DocumentDraws, Draws
 from gpusearch.mbr.matrix import blocks
-from gpusearch.mbr.pool import Candidates, DocumentCandidates, Pool, candidates, document_candidates
 from gpusearch.mbr.recombine import Recombination, Recombined
 from gpusearch.mbr.utility import Index, Pairs, Utility
-from gpusearch.mbr.weights import Weighting
 
 Unit = Literal["sentence", "document"]
 

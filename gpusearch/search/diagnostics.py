@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.search.ess import rank_normalised, split_chains
+from gpusearch.candidates.ess import rank_normalised, split_chains
 
 _SHORTEST = 4
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from gpusearch.candidates.samples import OF_GIBBS
 from gpusearch.config.search import SearchConfig
 from gpusearch.kernels.records import OPERATIONS
 
 PROPOSED = ("change", "swap", "resegment", "permute", "linearise", "move", "insertion", "split-and-swap")
 assert len(PROPOSED) == OPERATIONS
-OF_GIBBS = ("retrans", "merge-split", "reorder", "resegment")
 # Groups of neighbours (gpusearch/kernels/layouts.py).
 OF_SWEEPS = ("blocks", "exchanges", "swaps", "insertions")
 

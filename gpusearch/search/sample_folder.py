@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import gpusearch
+from gpusearch.candidates.samples import HEADER, VERSION
 from gpusearch.config import Config
 from gpusearch.errors import InputError
 from gpusearch.io.json_files import read_json, write_json
 from gpusearch.model.model import Model
 from gpusearch.search.samplers import operators_of
-from gpusearch.search.samples import HEADER, VERSION
 from gpusearch.search.saved import Given
 from gpusearch.search.signature import model_hash
 

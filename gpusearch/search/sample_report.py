@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.ess import effective_sample_size
+from gpusearch.candidates.samples import OF_GIBBS, Samples, UnitSamples
 from gpusearch.io.json_files import write_json
 from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
-from gpusearch.search.ess import effective_sample_size
-from gpusearch.search.operators import OF_GIBBS
-from gpusearch.search.samples import Samples, UnitSamples
 
 FILE = "diagnostics.json"
 # Above it chains disagree: Gelman & Rubin's 1.1 is too lenient, 1.01 (Vehtari et al. 2021) is for final results.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.samples import OF_GIBBS
 from gpusearch.config import Config
 from gpusearch.kernels.records import UNIT_WORDS, Search
 from gpusearch.model.model import Model
@@ -15,7 +16,7 @@ from gpusearch.search.driver import Driver
 from gpusearch.search.gibbs import iteration_steps
 from gpusearch.search.gibbs import sampler as gibbs_sampler
 from gpusearch.search.hastings import make_hastings
-from gpusearch.search.operators import OF_GIBBS, PROPOSED
+from gpusearch.search.operators import PROPOSED
 from gpusearch.search.policies import make_ladder
 from gpusearch.search.run import search_settings
 from gpusearch.search.state import UNLIMITED

@@ -15,6 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.sample_options import unit_options, write_options
+from gpusearch.candidates.samples import (
+    RoundWriter,
+    Samples,
+    read_samples,
+    round_type,
+    unit_paths,
+)
 from gpusearch.config import Config
 from gpusearch.config.sample import SampleConfig
 from gpusearch.errors import InputError
@@ -44,15 +52,7 @@ from gpusearch.search.judged import make_judges, served
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
 from gpusearch.search.sample_folder import make_header, open_folder
-from gpusearch.search.sample_options import unit_options, write_options
 from gpusearch.search.samplers import make_sampler, operators_of
-from gpusearch.search.samples import (
-    RoundWriter,
-    Samples,
-    read_samples,
-    round_type,
-    unit_paths,
-)
 from gpusearch.search.saved import Given
 from gpusearch.search.state import UNLIMITED, lane_bytes
 from gpusearch.search.tempering import TemperingDriver

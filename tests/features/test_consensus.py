@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpusearch.candidates.sample_options import OptionTable, write_options
+from gpusearch.candidates.samples import HEADER, VERSION, RoundWriter, round_type, unit_paths
 from gpusearch.errors import InputError
 from gpusearch.features.consensus import Consensus, ConsensusOptions
 from gpusearch.features.sampled import Known
 from gpusearch.io.json_files import write_json
 from gpusearch.mbr.grams import count_grams, words
-from gpusearch.search.sample_options import OptionTable, write_options
-from gpusearch.search.samples import HEADER, VERSION, RoundWriter, round_type, unit_paths
 from tests.features.documents import document
 
 THETAS = (-1.0, 0.5, 0.75, 1.5, 2.0)

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import gpusearch
+from gpusearch.candidates.samples import read_samples
 from gpusearch.cli.main import run
 from gpusearch.decoder import Decoder
 from gpusearch.errors import InputError
 from gpusearch.features.semantic import SemanticSpace, save_space
 from gpusearch.kernels.semantic import BINS, VECTOR_BITS
-from gpusearch.search.samples import read_samples
 from tests.tiny import TINY
 
 DOCUMENTS = [["la maison bleue", "la maison", "une maison .", ""], ["le petit chien ne dort pas ."]]

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sacrebleu.metrics import CHRF
 
+from gpusearch.candidates.draws import Draws
+from gpusearch.candidates.pool import Candidates, candidates
+from gpusearch.candidates.weights import Weighting
 from gpusearch.errors import InputError
 from gpusearch.mbr.bleu import Bleu
 from gpusearch.mbr.chrf import Chrf
 from gpusearch.mbr.decide import Decision, Settings, minimum_risk, most_probable
-from gpusearch.mbr.draws import Draws
 from gpusearch.mbr.expected import aggregate, exact
-from gpusearch.mbr.pool import Candidates, candidates
-from gpusearch.mbr.weights import Weighting
 
 # Not empty, so that each is its own best translation.
 TEXT = st.lists(st.sampled_from(["ab", "abc", "b", "cab"]), min_size=1, max_size=4).map(" ".join)

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gpusearch.candidates.draws import DocumentDraws, Draws
+from gpusearch.candidates.pool import DocumentCandidates, document_candidates
 from gpusearch.errors import InputError
 from gpusearch.mbr.chrf import Chrf
 from gpusearch.mbr.decide import Settings, minimum_risk
 from gpusearch.mbr.documents import DocumentPairs
-from gpusearch.mbr.draws import DocumentDraws, Draws
 from gpusearch.mbr.expected import aggregate
 from gpusearch.mbr.named import make_utility
-from gpusearch.mbr.pool import DocumentCandidates, document_candidates
 from gpusearch.mbr.recombine import Recombination
 from gpusearch.mbr.run import Options, check, decide_document
 from gpusearch.mbr.utility import Pairs, Utility

@@ -9,18 +9,18 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
+from gpusearch.candidates.sample_options import merged
+from gpusearch.candidates.sampled import read_sampled
+from gpusearch.candidates.samples import HEADER, Samples, read_samples, unit_paths
 from gpusearch.config import Config, SampleConfig, load_config
 from gpusearch.errors import InputError
 from gpusearch.io.trace import Phrase
 from gpusearch.kernels import reference
 from gpusearch.kernels.target import exact
-from gpusearch.mbr.sampled import read_sampled
 from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
 from gpusearch.search.driver import CpuDriver
-from gpusearch.search.sample_options import merged
 from gpusearch.search.samplers import make_sampler
-from gpusearch.search.samples import HEADER, Samples, read_samples, unit_paths
 from gpusearch.search.sampling import sample_documents, superchain
 from gpusearch.search.saved import Given
 from tests.tiny import TINY, copy_tiny

@@ -20,12 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from gpusearch.candidates.draws import DocumentDraws, Draws, numbered
 from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment, describe, describe_segment, group, lines_of
 from gpusearch.io.files import read_bytes, read_lines, split_blank
 from gpusearch.io.formats import jsonl
 from gpusearch.io.nbest import parse_n_best_lines
-from gpusearch.mbr.draws import DocumentDraws, Draws, numbered
 
 Join = Callable[[Sequence[str], int], str]
 """From tokens to the text of a candidate, for the sentence of that number."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from gpusearch.search.ess import effective_sample_size
+from gpusearch.candidates.ess import effective_sample_size
 
 KINDS: tuple[Literal["bulk", "mean"], ...] = ("bulk", "mean")
 

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.ess import effective_sample_size
 from gpusearch.errors import InputError
-from gpusearch.search.ess import effective_sample_size
 
 Weighting = Literal["score", "uniform", "multiplicity", "ess"]
 
@@ -36,7 +36,7 @@ def weigh(
         how: ``score``: each different derivation in proportion to ``exp(scale * score)`` (its first entry counts), for
             lists of the best. ``uniform``: each different text alike. ``multiplicity``: each entry alike, for samples.
             ``ess``: each chain in proportion to the effective sample size of its scores, its entries alike.
-        texts, derivations, scores, chains: [M], see :class:`~gpusearch.mbr.draws.Draws`.
+        texts, derivations, scores, chains: [M], see :class:`~gpusearch.candidates.draws.Draws`.
         scale: of ``score``: 1 / temperature, per nat.
 
     Raises:

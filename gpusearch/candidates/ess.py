@@ -9,8 +9,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
-from scipy.stats import rankdata
 
 _SHORTEST = 4
 
@@ -40,6 +38,9 @@ def split_chains(draws: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def rank_normalised(draws: NDArray[np.float64]) -> NDArray[np.float64]:
     """Normal scores of the ranks over all chains (Blom's 3/8)."""
+    from scipy.special import ndtri  # slow to load, and not needed for what most ask
+    from scipy.stats import rankdata
+
     ranks = rankdata(draws, method="average").reshape(draws.shape)
     return np.asarray(ndtri((ranks - 0.375) / (draws.size + 0.25)), np.float64)
 

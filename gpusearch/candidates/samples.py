@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.candidates.sample_options import OptionTable, read_options
 from gpusearch.errors import InputError
 from gpusearch.io.json_files import read_json
 from gpusearch.model.weights import SCORE_UNITS, VALUE_UNITS
-from gpusearch.search.operators import OF_GIBBS
-from gpusearch.search.sample_options import OptionTable, read_options
 
 VERSION = 1
 HEADER = "samples.json"
 OUTCOMES = ("empty", "stayed", "moved")
+# Rows of the tallies where a header has no names for them.
+OF_GIBBS = ("retrans", "merge-split", "reorder", "resegment")
 
 Join = Callable[[Sequence[str]], str]
 

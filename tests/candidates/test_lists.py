@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gpusearch.candidates.lists import Listed, read_lists
 from gpusearch.errors import InputError
 from gpusearch.io.nbest import NBestEntry, format_n_best
-from gpusearch.mbr.lists import Listed, read_lists
 
 ENTRIES = [
     NBestEntry(0, ("a", "b"), (("LM0", (-1.0,)),), -1.5, ((0, 1, 0, 1), (1, 2, 1, 2)), ()),

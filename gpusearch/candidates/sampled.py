@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from gpusearch.candidates.draws import DocumentDraws, Draws
+from gpusearch.candidates.lists import Join, Listed
+from gpusearch.candidates.samples import UnitSamples, read_samples
 from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment
-from gpusearch.mbr.draws import DocumentDraws, Draws
-from gpusearch.mbr.lists import Join, Listed
-from gpusearch.search.samples import UnitSamples, read_samples
 
 
 def read_sampled(folder: str | Path, join: Join | None = None) -> Listed:

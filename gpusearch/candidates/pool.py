@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.mbr.draws import DocumentDraws, Draws, numbered
-from gpusearch.mbr.weights import Mass, Weighting, weigh
+from gpusearch.candidates.draws import DocumentDraws, Draws, numbered
+from gpusearch.candidates.weights import Mass, Weighting, weigh
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ def pool(
 
     Args:
         candidates: [M] number of each entry's candidate, 0 .. N - 1, all of them used.
-        derivations: [M] as in :class:`~gpusearch.mbr.draws.Draws`.
+        derivations: [M] as in :class:`~gpusearch.candidates.draws.Draws`.
         scores: [M] in nats.
         mass: of the entries.
     """
@@ -71,7 +71,7 @@ class Candidates:
 
 
 def candidates(draws: Draws, how: Weighting, scale: float = 1.0) -> Candidates:
-    """Weigh the samples of a segment and put equal ones together; see :func:`~gpusearch.mbr.weights.weigh`."""
+    """Weigh the samples of a segment and put equal ones together; see :func:`~gpusearch.candidates.weights.weigh`."""
     texts, place = _different(draws.texts)
     mass = weigh(how, place, draws.derivations, draws.scores, draws.chains, scale)
     return Candidates(texts, pool(place, draws.derivations, draws.scores, mass))
@@ -105,7 +105,7 @@ def document_candidates(
 
     Args:
         document: with samples of whole documents, or without.
-        how, scale: see :func:`~gpusearch.mbr.weights.weigh`; of the documents' scores where there are such.
+        how, scale: see :func:`~gpusearch.candidates.weights.weigh`; of the documents' scores where there are such.
         draws, seed: of documents that have none.
     """
     if document.scores is None:

@@ -1,0 +1,1 @@
+"""Many translations of one text, before anything is decided: read from lists, samples or the input, and weighed."""
