@@ -151,6 +151,14 @@ TABLES: dict[str, Callable[[Material], Table]] = {
 }
 
 
+def table_of(material: Material, name: str) -> Table:
+    """A table of `TABLES`, made once for a material."""
+    if name not in material.tables:
+        material.tables[name] = TABLES[name](material)
+    found: Table = material.tables[name]
+    return found
+
+
 def stacked(tables: list[Table], options: int) -> tuple[Array, Array]:
     """``Document.first`` and ``Document.item`` of several tables."""
     begin = offsets_of(np.array([len(table.item) for table in tables], np.int64))

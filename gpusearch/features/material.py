@@ -6,7 +6,7 @@ Letters: ``O`` options, ``T`` places of target words (columns of ``Problem.targe
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -57,6 +57,8 @@ class Material:
     source_words: Sequence[str]
     """Source words by number."""
     find_points: Callable[[], Points]
+    tables: dict[str, Any] = field(default_factory=dict, init=False)
+    """Tables of counts that have been made (`gpusearch.features.counts`)."""
 
     @cached_property
     def points(self) -> Points:
@@ -112,6 +114,28 @@ class Material:
             rows[:, SENTENCE_WORDS], rows[:, SENTENCE_SPAN], self.problem.span, words, rows[:, SENTENCE_LONGEST]
         )
         return int(most.max(initial=0))
+
+    def most_of_derivations(
+        self, group: NDArray[np.int64], option: NDArray[np.int64], value: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Bounds of the sums of a value over the options of a derivation, of each group of options ``[G]``.
+
+        An option shares its value out to its source words; a derivation covers each of them once, so the sum of each
+        word's largest share bounds it.
+
+        Args:
+            group: ``[*]``: from 0; the options of a group are of one sentence.
+            option: ``[*]``: those that have a value, each once in a group.
+            value: ``[*]``: from 0 up.
+        """
+        place = self.problem.option_place.astype(np.int64)
+        words = place[option, OPTION_LENGTH]
+        position = ranges(place[option, OPTION_START], words)
+        stride = int(position.max(initial=0)) + 1
+        cells, cell = np.unique(np.repeat(group, words) * stride + position, return_inverse=True)
+        largest = np.zeros(len(cells))
+        np.maximum.at(largest, cell, np.repeat(value / words, words))
+        return np.asarray(np.bincount(cells // stride, largest, int(group.max(initial=-1)) + 1), np.float64)
 
     def of_units(self, of_sentence: Sequence[float]) -> NDArray[np.float64]:
         """``[U]``: of each unit the sum of a number over its sentences."""

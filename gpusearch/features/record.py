@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusearch.features.counts import TABLES, Table, stacked
+from gpusearch.features.counts import stacked, table_of
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import Feature, Room
 from gpusearch.kernels.records import (
@@ -30,7 +30,7 @@ def make_document(material: Material, features: Sequence[tuple[Feature, Sequence
     if not features:
         return ()
     names = list(dict.fromkeys(name for feature, _ in features for name in feature.counts))
-    tables: list[Table] = [TABLES[name](material) for name in names]
+    tables = [table_of(material, name) for name in names]
     begins = offsets_of(np.array([table.columns for table in tables], np.int64))
     room = Room(
         material=material,

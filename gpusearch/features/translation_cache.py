@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
-from gpusearch.features.counts import Table
+from gpusearch.features.counts import Table, table_of
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.q_value import pairs_of_phrases, pairs_of_source_words, pairs_of_target_words
 from gpusearch.features.text import Document
 from gpusearch.kernels import translation_cache as kernels
-from gpusearch.kernels.records import SENTENCE_PLACE, SENTENCE_WORDS, UNIT_FIRST_SENTENCE, UNIT_PLACES, UNIT_SENTENCES
+from gpusearch.kernels.records import UNIT_FIRST_SENTENCE
 from gpusearch.model.entries import offsets_of
 from gpusearch.model.weights import VALUE_UNITS
 
@@ -38,8 +38,6 @@ ITEMS: dict[str, Callable[[Document], Iterator[Item]]] = {
     "source-word-pairs": pairs_of_source_words,
     "target-word-pairs": pairs_of_target_words,
 }
-# Those of which a sentence has as many as target words at most; of the others as many as source words.
-_BY_TARGET = "words", "target-word-pairs"
 
 
 @dataclass(frozen=True)
@@ -117,14 +115,33 @@ class TranslationCache(OneValue):
         return offsets_of(np.bincount(item[kept], minlength=len(matters))), local[kept].astype(np.int32)
 
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """See `gpusearch.features.protocol.Feature`."""
-        found = np.zeros(len(material.problem.unit))
-        for unit, row in enumerate(material.problem.unit):
-            first, sentences = int(row[UNIT_FIRST_SENTENCE]), int(row[UNIT_SENTENCES])
-            rows = material.problem.sentence[first : first + sentences]
-            most = rows[:, SENTENCE_WORDS]
-            if self.items in _BY_TARGET:
-                most = np.diff(rows[:, SENTENCE_PLACE], append=row[UNIT_PLACES])
-            for distance in range(1, min(self.window, sentences - 1) + 1):
-                found[unit] += float(most[:-distance] @ most[distance:]) * self.decay ** (distance - 1)
-        return found
+        """See `gpusearch.features.protocol.Feature`.
+
+        What an item of a sentence is worth at most: how often derivations of the later sentences have it at most, each
+        by its distance. Then the sum over the items of the sentence is one over its options.
+        """
+        table = table_of(material, self.items)
+        option = np.repeat(np.arange(len(table.first) - 1), np.diff(table.first))
+        item = table.first_of_unit[material.unit[option]] + table.item
+        long = table.letters[table.what[item]] >= self.letters
+        stride = len(material.problem.sentence)
+        of_sentence, pair = np.unique(item[long] * stride + material.sentence[option[long]], return_inverse=True)
+        # How often an option has the item of each pair of an item and a sentence.
+        options = len(table.first)
+        holder, count = np.unique(pair * options + option[long], return_counts=True)
+        pair, option = np.divmod(holder, options)
+        # Counts are whole numbers; shares may fall short of one by their rounding.
+        most = np.floor(material.most_of_derivations(pair, option, count.astype(np.float64)) + 1e-6)
+        item, sentence = np.divmod(of_sentence, stride)
+        worth = np.zeros(len(item))
+        decay = self._decay() / VALUE_UNITS
+        for further in range(1, min(self.window, len(item) - 1) + 1):
+            distance = sentence[further:] - sentence[:-further]
+            near = (item[further:] == item[:-further]) & (distance <= self.window)
+            worth[:-further][near] += decay[distance[near]] * most[further:][near]
+        has, of_option = np.unique(option, return_inverse=True)
+        value = np.asarray(np.bincount(of_option, count * worth[pair], len(has)), np.float64)
+        found = np.zeros(stride)
+        bounds = material.most_of_derivations(material.sentence[has], has, value)
+        found[: len(bounds)] = bounds
+        return material.of_units(found.tolist())

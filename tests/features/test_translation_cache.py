@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import numpy as np
 import pytest
@@ -12,12 +13,20 @@ from hypothesis import strategies as st
 
 import gpusearch
 from gpusearch.errors import InputError
+from gpusearch.features.load import with_document
 from gpusearch.features.material import material_of
+from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
 from gpusearch.features.translation_cache import ITEMS, TranslationCache
+from gpusearch.kernels.records import SENTENCE_WORDS, Problem
+from gpusearch.kernels.reference import document_features
+from gpusearch.kernels.reference_neighbours import options_of
 from gpusearch.model.problem import build_problem
+from gpusearch.model.weights import VALUE_UNITS
 from tests.features.documents import document
 from tests.features.walks import walk
+from tests.paths import Case
+from tests.random_features import random_material
 from tests.tiny import TINY
 
 # house stands in sentences 0, 0, 2, 3; the empty sentence counts as one.
@@ -144,3 +153,46 @@ def test_no_document_exceeds_its_bound() -> None:
 
     same = document(*("maison = house | " * words for words in (3, 1, 2)))
     assert TranslationCache(decay=0.5, window=2).value(same) == 3 * 1 + 1 * 2 + 0.5 * 3 * 2 == largest([3, 1, 2])
+
+
+def coverings(problem: Problem, sentence: int, start: int = 0) -> Iterator[list[int]]:
+    """The derivations of a sentence from a source word on, all in the order of the source."""
+    words = int(problem.sentence[sentence, SENTENCE_WORDS])
+    if start == words:
+        yield []
+    for stop in range(start + 1, words + 1):
+        for option in options_of(problem, sentence, start, stop):
+            for rest in coverings(problem, sentence, stop):
+                yield [option, *rest]
+
+
+@given(
+    st.integers(0, 10**6),
+    st.lists(st.integers(0, 2), min_size=2, max_size=3).filter(lambda words: 0 < sum(words) <= 4),
+    st.sampled_from(sorted(ITEMS)),
+    st.integers(1, 2),
+)
+def test_no_derivations_of_a_document_exceed_its_bound(
+    seed: int, sentences: list[int], items: str, window: int
+) -> None:
+    """All of them, by the readable twin."""
+    case = Case(seed, sentences=tuple(sentences), lengths=(0, 1, 2), words=(1, 2))
+    problem, search, _ = case.problem()
+    material = random_material(problem)
+    feature = TranslationCache(items, window, 0.7, 0)
+    record = make_document(material, [(feature, [1])])
+    assert record
+    problem = problem._replace(document=record)
+    every = product(*(list(coverings(problem, sentence)) for sentence in range(len(sentences))))
+    greatest = max(value for made in every for value, _ in document_features(problem, search, made))
+    assert greatest <= feature.largest(material)[0] * VALUE_UNITS
+
+
+@pytest.mark.parametrize("letters", [0, 5])
+def test_long_documents_are_accepted(letters: int) -> None:
+    """300 sentences of 63 words; all pairs of words of sentences nearby would be too many for exact scores."""
+    options = f"items='words', letters={letters}"
+    decoder = gpusearch.load(TINY, [f"features.x={{use='cache', options={{{options}}}}}"])
+    document = [["le", "petit", "chien", "ne", "dort", "pas", "."] * 9] * 300
+    batch = build_problem(decoder.model, [document], units="document")
+    assert with_document(batch).problem.document
