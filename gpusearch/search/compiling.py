@@ -73,14 +73,22 @@ class BesideCompilation:
             self._process.wait()
 
 
-def kernel_name(kind: str, problem: Problem) -> str:
-    """What `gpusearch warmup` calls the kernels of a kind for this sort of problem."""
+def kernel_name(kind: str, problem: Problem) -> str | None:
+    """What `gpusearch warmup` calls the kernels of a kind for this sort of problem.
+
+    None where it compiles no such: those with a model on the host, or with features of the document, are others.
+    """
+    if problem.host or problem.document:
+        return None
     return f"{kind}-reordering" if problem.reordering else kind
 
 
 def note_compiled(kind: str, problem: Problem) -> None:
     """The cache has these kernels now."""
-    mark = _mark(kernel_name(kind, problem))
+    name = kernel_name(kind, problem)
+    if name is None:
+        return
+    mark = _mark(name)
     if not mark.exists():
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()

@@ -183,7 +183,7 @@ def _needed_last(config: Config, batch: Batch) -> list[str]:
         kinds.append("beam")
     if search.final_sweep and search.policy != "sweep":
         kinds.append("sweep")
-    return [kernel_name(kind, batch.problem) for kind in kinds] if not batch.problem.host else []
+    return [name for kind in kinds if (name := kernel_name(kind, batch.problem))]
 
 
 def _start(config: Config, batch: Batch, given: Given | None, first: int, beam: BeamOutput | None) -> Start:

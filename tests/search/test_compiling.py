@@ -9,6 +9,7 @@ from numba.core import event
 
 from gpusearch.kernels import cpu, language_model
 from gpusearch.search import compiling
+from tests.paths import Case
 
 
 def compile_event(function: object) -> None:
@@ -28,3 +29,13 @@ def test_the_first_large_kernel_is_announced(caplog: pytest.LogCaptureFixture) -
         compile_event(cpu.start_lanes)
     assert announcement.said and said == len(caplog.records)
     assert "about a minute (gpusearch warmup does it ahead)" in caplog.records[-1].getMessage()
+
+
+def test_features_have_kernels_of_their_own() -> None:
+    """`gpusearch warmup` compiles none of them, so that nothing that it does is waited for."""
+    plain, ordered, featured = (
+        case.problem()[0] for case in (Case(1), Case(1, reordering=1), Case(1, features=("sentence-length",)))
+    )
+    assert compiling.kernel_name("sweep", plain) == "sweep"
+    assert compiling.kernel_name("sweep", ordered) == "sweep-reordering"
+    assert compiling.kernel_name("sweep", featured) is None
