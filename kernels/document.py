@@ -10,6 +10,8 @@ the counts that it asked for (``scratch.changed``). Functions of a feature:
     bound    its weight times `delta`, or more: what a proposal may gain before anything that is slow was looked at
     gap      its weight times `delta`, less `bound`, for one whose `delta` looks at counts; else that follows from both
     keep     the proposal is accepted: renew what the feature keeps; state and counts are still those before it
+    ceilings its weighted `delta` at most, whatever options fill the open places of a sweep's layout: adds the share of
+             each option to ``scratch.changed.ceiling``, and returns the rest. Without it sweeps pass over no neighbour
 
 `full` and `delta` are needed.
 """
@@ -19,6 +21,7 @@ from gpusearch.kernels.records import (
     ACTIVE_WEIGHT,
     DOCUMENT_VALUES,
     OPTION_WORDS,
+    PLACES,
     SENTENCE_SLOT,
     TABLE_SUMS,
     TOKENS,
@@ -29,6 +32,9 @@ from gpusearch.kernels.records import (
     Changed,
 )
 from gpusearch.kernels.target import by_type, by_type_with, each_type, optional, shared
+
+# Beyond every sum: nothing is known.
+UNKNOWN = 1 << 60
 
 
 @each_type
@@ -61,6 +67,12 @@ gap = by_type_with(bound, _gap_of_bound, _no_gap)
 
 
 @by_type
+def ceilings(feature, weight, problem, search, state, scratch, lane, change):
+    """The most that a layout may change the weighted value by, without the shares of the options, 2^-40 nat."""
+    return UNKNOWN
+
+
+@by_type
 def keep(feature, problem, search, state, scratch, lane, change):
     """Renew what the feature keeps of a lane before a proposal is written into it."""
 
@@ -85,6 +97,19 @@ def bound_of_document(document, problem, search, state, scratch, lane, sentence,
     list_changes(document, problem, state, scratch, lane, sentence, first, replaced, count)
     change = _change(problem, state, lane, sentence, first, replaced, count)
     return _bounds(document.features, problem, search, state, scratch, lane, change)
+
+
+@optional(_no_change, apart=True)
+def ceilings_of_document(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
+    """The most that a layout may change all features of the document by, weighted, without the shares of the options:
+    these stand in ``scratch.changed.ceiling`` then, for the places of ``scratch.changed.open``. 2^-40 nat."""
+    list_removals(document, problem, state, scratch, lane, sentence, first, replaced, count)
+    changed = scratch.changed
+    for k in range(PLACES):
+        for number in range(changed.open[k, 1] - changed.open[k, 0]):
+            changed.ceiling[k, number] = 0
+    change = _change(problem, state, lane, sentence, first, replaced, count)
+    return _ceilings(document.features, problem, search, state, scratch, lane, change)
 
 
 @optional(_no_change, apart=True)
@@ -161,6 +186,15 @@ def _bounds(active, problem, search, state, scratch, lane, change):
 
 
 @optional(_end_of_bounds)
+def _ceilings(active, problem, search, state, scratch, lane, change):
+    rest = _ceilings(active.rest, problem, search, state, scratch, lane, change)
+    if rest >= UNKNOWN:
+        return rest
+    own = ceilings(active.feature, active.number[ACTIVE_WEIGHT], problem, search, state, scratch, lane, change)
+    return UNKNOWN if own >= UNKNOWN else own + rest
+
+
+@optional(_end_of_bounds)
 def _gaps(active, problem, search, state, scratch, lane, change):
     own = gap(active.feature, active.number[ACTIVE_WEIGHT], problem, search, state, scratch, lane, change)
     return own + _gaps(active.rest, problem, search, state, scratch, lane, change)
@@ -194,30 +228,51 @@ def _fulls(active, column, problem, search, state, scratch, lane):
 @shared
 def list_changes(document, problem, state, scratch, lane, sentence, first, replaced, count):
     """List by how much a proposal changes each count; phrases that only move change none."""
-    kept = 0
-    for k in range(count):
-        kept += scratch.origin[k] >= 0
-    slots = problem.sentence[sentence, SENTENCE_SLOT]
+    kept = _kept(scratch, count)
     for table in range(document.table.shape[0]):
         many = 0
         if kept < count:
             for k in range(count):
                 if scratch.origin[k] < 0:
                     many = _list_option(document, scratch.changed, table, many, scratch.option[k], 1)
-        if kept < replaced:
-            for slot in range(first, first + replaced):
-                if kept == 0 or not _is_kept(scratch, count, slot):
-                    option = state.option[lane, slots + slot]
-                    many = _list_option(document, scratch.changed, table, many, option, -1)
-        scratch.changed.many[table] = many
-        begin = document.table[table, 0]
-        for k in range(many):
-            before = state.count[lane, begin + scratch.changed.item[table, k]]
-            scratch.changed.turn[table, k] = (before + scratch.changed.by[table, k] > 0) - (before > 0)
+        _list_the_rest(document, problem, state, scratch, lane, sentence, first, replaced, count, kept, table, many)
 
 
 @shared
-def _is_kept(scratch, count, slot):
+def list_removals(document, problem, state, scratch, lane, sentence, first, replaced, count):
+    """The same without the options that a proposal puts in: what gives way alone."""
+    kept = _kept(scratch, count)
+    for table in range(document.table.shape[0]):
+        _list_the_rest(document, problem, state, scratch, lane, sentence, first, replaced, count, kept, table, 0)
+
+
+@shared
+def _kept(scratch, count):
+    """How many phrases only move."""
+    kept = 0
+    for k in range(count):
+        kept += scratch.origin[k] >= 0
+    return kept
+
+
+@shared
+def _list_the_rest(document, problem, state, scratch, lane, sentence, first, replaced, count, kept, table, many):
+    """What gives way of the items of a table, behind those that are listed, and the turns of all of them."""
+    slots = problem.sentence[sentence, SENTENCE_SLOT]
+    if kept < replaced:
+        for slot in range(first, first + replaced):
+            if kept == 0 or not is_kept(scratch, count, slot):
+                option = state.option[lane, slots + slot]
+                many = _list_option(document, scratch.changed, table, many, option, -1)
+    scratch.changed.many[table] = many
+    begin = document.table[table, 0]
+    for k in range(many):
+        before = state.count[lane, begin + scratch.changed.item[table, k]]
+        scratch.changed.turn[table, k] = (before + scratch.changed.by[table, k] > 0) - (before > 0)
+
+
+@shared
+def is_kept(scratch, count, slot):
     """Whether the phrase of a slot stays in a proposal."""
     found = False
     for k in range(count):
@@ -254,6 +309,23 @@ def change_of_words(problem, state, scratch, lane, change):
 
 
 @shared
+def words_of_layout(problem, changed):
+    """(fewest, most) target words of the options that may fill the open places of a layout."""
+    fewest = 0
+    most = 0
+    for k in range(PLACES):
+        least = -1
+        greatest = 0
+        for option in range(changed.open[k, 0], changed.open[k, 1]):
+            words = problem.option_place[option, OPTION_WORDS] + 0
+            least = words if least < 0 else min(least, words)
+            greatest = max(greatest, words)
+        fewest += max(0, least)
+        most += greatest
+    return fewest, most
+
+
+@shared
 def change_of_tokens(changed, table):
     """By how much a proposal changes the number of items of a table."""
     total = 0
@@ -278,4 +350,12 @@ def _no_row(changed, row):
 @optional(_no_row)
 def changed_of_thread(changed, row):
     """One thread's part of the lists of changes."""
-    return Changed(changed.many[row], changed.item[row], changed.by[row], changed.turn[row], changed.work[row])
+    return Changed(
+        changed.many[row],
+        changed.item[row],
+        changed.by[row],
+        changed.turn[row],
+        changed.work[row],
+        changed.open[row],
+        changed.ceiling[row],
+    )

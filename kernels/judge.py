@@ -135,6 +135,17 @@ def judge(problem, search, state, scratch, lane, sentence, first, replaced, coun
 @shared
 def bound_change(problem, search, state, scratch, lane, sentence, first, replaced, count):
     """(OPEN, upper bound of the change of the score), without a look at a language model; or TOO_FAR."""
+    stage, total = bound_of_phrases(problem, search, state, scratch, lane, sentence, first, replaced, count)
+    if stage == TOO_FAR:
+        return TOO_FAR, 0
+    return OPEN, total + bound_of_document(
+        problem.document, problem, search, state, scratch, lane, sentence, first, replaced, count
+    )
+
+
+@shared
+def bound_of_phrases(problem, search, state, scratch, lane, sentence, first, replaced, count):
+    """`bound_change` without the features of the document."""
     slots = problem.sentence[sentence, SENTENCE_SLOT] + first
     total = 0
     if not (count == 1 and replaced == 1 and scratch.covers[0] == state.covers[lane, slots]):
@@ -156,9 +167,6 @@ def bound_change(problem, search, state, scratch, lane, sentence, first, replace
             if origin != kept:
                 total += state.slack[lane, slots - first + origin]
         kept = origin + 1 if origin >= 0 else -1
-    total += bound_of_document(
-        problem.document, problem, search, state, scratch, lane, sentence, first, replaced, count
-    )
     return OPEN, total + state.slack[lane, slots + replaced]
 
 

@@ -2,9 +2,10 @@
 
 from typing import NamedTuple
 
-from gpusearch.kernels.document import change_of_words, delta, full, keep
+from gpusearch.kernels.document import ceilings, change_of_words, delta, full, is_kept, keep
 from gpusearch.kernels.operations import phrase
 from gpusearch.kernels.records import (
+    PLACES,
     SENTENCE_SLOT,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
@@ -28,6 +29,20 @@ def full_sum(feature, problem, search, state, scratch, lane):
 @delta.version(OptionSum)
 def change_of_sum(feature, problem, search, state, scratch, lane, change):
     return change_of_options(feature.value, problem, state, scratch, lane, change)
+
+
+@ceilings.version(OptionSum)
+def ceilings_of_sum(feature, weight, problem, search, state, scratch, lane, change):
+    changed = scratch.changed
+    for k in range(PLACES):
+        for number in range(changed.open[k, 1] - changed.open[k, 0]):
+            value = feature.value[changed.open[k, 0] + number] + 0
+            changed.ceiling[k, number] = changed.ceiling[k, number] + weight * value
+    gone = 0
+    for slot in range(change.first, change.first + change.replaced):
+        if not is_kept(scratch, change.count, slot):
+            gone += feature.value[phrase(problem, state, lane, change.sentence, slot)]
+    return -weight * gone
 
 
 @shared

@@ -331,14 +331,22 @@ class Ahead(NamedTuple):
     word: Array  # int64[8, AHEAD]
 
 
+# Open places of a layout (layouts.py).
+PLACES = 3
+
+
 class Changed(NamedTuple):
-    """By how much a proposal changes the counts of each table; different items, some perhaps by 0."""
+    """By how much a proposal changes the counts of each table; different items, some perhaps by 0. Of a sweep's layout
+    what gives way is listed alone."""
 
     many: Array  # int64[T]: items listed
     item: Array  # int32[T, DOCUMENT_MOST]
     by: Array  # int32[T, DOCUMENT_MOST]
     turn: Array  # int32[T, DOCUMENT_MOST]: 1 where an item begins to occur, -1 where it no longer does, else 0
     work: Array  # int32[DOCUMENT_WORK]: work space, of any feature for the time of one call
+    open: Array  # int64[PLACES, 2]: of each open place of a layout its first option, and the one behind the last
+    # int64[PLACES, most options of a span]: what each of these may add to the weighted change at most, 2^-40 nat
+    ceiling: Array
 
 
 class Scratch(NamedTuple):

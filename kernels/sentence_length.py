@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
-from gpusearch.kernels.document import change_of_words, delta, full
+from gpusearch.kernels.document import ceilings, change_of_words, delta, full, words_of_layout
 from gpusearch.kernels.records import (
+    OPTION_WORDS,
     SENTENCE_SLOT,
     SENTENCE_WORDS,
     UNIT_FIRST_SENTENCE,
@@ -49,3 +50,18 @@ def change_of_lengths(feature, problem, search, state, scratch, lane, change):
         return 0
     source = problem.sentence[change.sentence, SENTENCE_WORDS]
     return of_lengths(feature, source, words + more) - of_lengths(feature, source, words)
+
+
+@ceilings.version(SentenceLength)
+def ceilings_of_lengths(feature, weight, problem, search, state, scratch, lane, change):
+    """The best of the lengths that a layout may give the sentence."""
+    words, more = change_of_words(problem, state, scratch, lane, change)
+    for k in range(change.count):
+        if scratch.origin[k] < 0:
+            more -= problem.option_place[scratch.option[k], OPTION_WORDS]
+    fewest, most = words_of_layout(problem, scratch.changed)
+    source = problem.sentence[change.sentence, SENTENCE_WORDS] + 0
+    greatest = weight * of_lengths(feature, source, words + more + fewest)
+    for put_in in range(fewest + 1, most + 1):
+        greatest = max(greatest, weight * of_lengths(feature, source, words + more + put_in))
+    return greatest - weight * of_lengths(feature, source, words)

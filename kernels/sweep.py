@@ -6,11 +6,14 @@ optimum, and that is certain: the chain ends, given up like one that has nothing
 
 Neighbours are not looked at one by one. A layout's options count with their ceilings, the most that each may be worth
 in any context; where these cannot lift the sum above the best so far, all that is left of the layout is passed over.
+Features of the document add what they know of a layout (`document.ceilings`); where one knows nothing, every neighbour
+is looked at.
 """
 
 import numpy as np
 
-from gpusearch.kernels.judge import bound_change, judge
+from gpusearch.kernels.document import ceilings_of_document
+from gpusearch.kernels.judge import bound_of_phrases, judge
 from gpusearch.kernels.layouts import groups_of, kind_of, layouts_of, put_layout
 from gpusearch.kernels.operations import phrase
 from gpusearch.kernels.options import behind, first_of, span_row
@@ -100,7 +103,7 @@ def propose_group(sweep, problem, search, state, scratch, lane, step):
         here = groups_of(state.length[lane, local] + 0, problem.sentence[sentence, SENTENCE_WORDS] + 0)
     phrases = state.length[lane, local] + 0
     kind, number = kind_of(phrases, group)
-    stage, layout, one, two, three, _ = best_of_group(
+    stage, layout, one, two, three = best_of_group(
         problem, search, state, scratch, lane, sentence, phrases, kind, number, 0
     )
     if stage != ACCEPTED:
@@ -120,26 +123,24 @@ def propose_group(sweep, problem, search, state, scratch, lane, step):
 @shared
 def best_of_group(problem, search, state, scratch, lane, sentence, phrases, kind, number, least):
     """(ACCEPTED, layout, options of its open places) of the neighbour that changes the score most, if by more than
-    `least`; else BELOW_BOUND, or WAITING where the host must be asked first. Last, the number of neighbours."""
+    `least`; else BELOW_BOUND, or WAITING where the host must be asked first."""
     found = BELOW_BOUND
     best = least
     best_layout = 0
     best1 = 0
     best2 = 0
     best3 = 0
-    size = 0
     for layout in range(layouts_of(problem, search, state, lane, sentence, phrases, kind, number)):
         first, replaced, count, place1, place2, place3 = put_layout(
             problem, search, state, scratch, lane, sentence, phrases, kind, number, layout
         )
         if first < 0:
             continue
-        stage, change, one, two, three, ways = best_of_layout(
+        stage, change, one, two, three = best_of_layout(
             problem, search, state, scratch, lane, sentence, first, replaced, count, place1, place2, place3, best
         )
-        size += ways
         if stage == WAITING:
-            return WAITING, 0, 0, 0, 0, 0
+            return WAITING, 0, 0, 0, 0
         if stage == ACCEPTED:
             found = ACCEPTED
             best = change
@@ -147,7 +148,7 @@ def best_of_group(problem, search, state, scratch, lane, sentence, phrases, kind
             best1 = one
             best2 = two
             best3 = three
-    return found, best_layout, best1, best2, best3, size
+    return found, best_layout, best1, best2, best3
 
 
 @shared
@@ -200,30 +201,53 @@ def room_of_order(reordering, problem, state, scratch, lane, sentence, first, re
     return total
 
 
-def _no_document(document):
+def _not_opened(changed, k, first, last):
     return 0
 
 
-@optional(_no_document)
-def room_of_document(document):
-    """What features of the document may add: nothing is known of it, so every neighbour is looked at."""
-    return 1 << 60
+@optional(_not_opened)
+def note_open(changed, k, first, last):
+    """Features of the document are told of the options of an open place."""
+    changed.open[k, 0] = first
+    changed.open[k, 1] = last
+    return 0
+
+
+def _no_share(changed, k, number):
+    return 0
+
+
+@optional(_no_share)
+def share_of_document(changed, k, number):
+    """What features of the document may add where an open place has its option of this number."""
+    return changed.ceiling[k, number] + 0
 
 
 @shared
-def options_of_place(problem, search, scratch, sentence, place, last_place):
-    """(first option, behind the last, greatest ceiling) of an open place; (0, 1, 0) where it is not there."""
+def options_of_place(problem, scratch, sentence, k, place):
+    """(First option, behind the last) of an open place, the k-th; (0, 1) where it is not there."""
     if place < 0:
-        return 0, 1, 0
+        note_open(scratch.changed, k, 0, 0)
+        return 0, 1
     covers = scratch.covers[place] + 0
     start = first_of(covers)
     row = span_row(problem, sentence, start, behind(covers) - start)
     first = problem.span[row] + 0
     last = problem.span[row + 1] + 0
-    most = ceiling(problem, first, place == last_place)
-    for option in range(first + 1, last):
-        most = max(most, ceiling(problem, option, place == last_place))
-    return first, last, most
+    note_open(scratch.changed, k, first, last)
+    return first, last
+
+
+@shared
+def greatest_ceiling(problem, scratch, k, first, last, place, last_place):
+    """Of the options of an open place, the k-th; 0 where it is not there."""
+    if place < 0:
+        return 0
+    most = LEAST
+    for option in range(first, last):
+        here = ceiling(problem, option, place == last_place) + share_of_document(scratch.changed, k, option - first)
+        most = max(most, here)
+    return most
 
 
 @shared
@@ -232,23 +256,26 @@ def best_of_layout(
 ):
     """(ACCEPTED, change of the score, options of the open places) of the best way to fill a layout, if above `best`.
 
-    Else BELOW_BOUND, or WAITING. Last, the number of ways: 0 where its jumps are too long.
+    Else BELOW_BOUND, or WAITING.
     """
-    stage, base = bound_change(problem, search, state, scratch, lane, sentence, first, replaced, count)
+    stage, base = bound_of_phrases(problem, search, state, scratch, lane, sentence, first, replaced, count)
     if stage == TOO_FAR:
-        return BELOW_BOUND, 0, 0, 0, 0, 0
+        return BELOW_BOUND, 0, 0, 0, 0
     base += room_of_order(
         problem.reordering, problem, state, scratch, lane, sentence, first, replaced, count, place1, place2, place3
     )
-    base += room_of_document(problem.document)
+    first1, last1 = options_of_place(problem, scratch, sentence, 0, place1)
+    first2, last2 = options_of_place(problem, scratch, sentence, 1, place2)
+    first3, last3 = options_of_place(problem, scratch, sentence, 2, place3)
+    base += ceilings_of_document(
+        problem.document, problem, search, state, scratch, lane, sentence, first, replaced, count
+    )
     last_place = count - 1 if phrase(problem, state, lane, sentence, first + replaced) < 0 else -1
-    first1, last1, _ = options_of_place(problem, search, scratch, sentence, place1, last_place)
-    first2, last2, most2 = options_of_place(problem, search, scratch, sentence, place2, last_place)
-    first3, last3, most3 = options_of_place(problem, search, scratch, sentence, place3, last_place)
+    most2 = greatest_ceiling(problem, scratch, 1, first2, last2, place2, last_place)
+    most3 = greatest_ceiling(problem, scratch, 2, first3, last3, place3, last_place)
     base -= worth_of_first(problem, place1, first1)
     base -= worth_of_first(problem, place2, first2)
     base -= worth_of_first(problem, place3, first3)
-    ways = (last1 - first1) * (last2 - first2) * (last3 - first3)
     found = BELOW_BOUND
     best1 = 0
     best2 = 0
@@ -258,6 +285,7 @@ def best_of_layout(
         sum1 = base
         if place1 >= 0:
             sum1 += ceiling(problem, one, place1 == last_place)
+            sum1 += share_of_document(scratch.changed, 0, one - first1)
             scratch.option[place1] = one
         two = first2
         if sum1 + most2 + most3 <= best:
@@ -266,6 +294,7 @@ def best_of_layout(
             sum2 = sum1
             if place2 >= 0:
                 sum2 += ceiling(problem, two, place2 == last_place)
+                sum2 += share_of_document(scratch.changed, 1, two - first2)
                 scratch.option[place2] = two
             three = first3
             if sum2 + most3 <= best:
@@ -274,11 +303,12 @@ def best_of_layout(
                 sum3 = sum2
                 if place3 >= 0:
                     sum3 += ceiling(problem, three, place3 == last_place)
+                    sum3 += share_of_document(scratch.changed, 2, three - first3)
                     scratch.option[place3] = three
                 if sum3 > best:
                     stage, change = judge(problem, search, state, scratch, lane, sentence, first, replaced, count, best)
                     if stage == WAITING:
-                        return WAITING, 0, 0, 0, 0, ways
+                        return WAITING, 0, 0, 0, 0
                     if stage == ACCEPTED:
                         found = ACCEPTED
                         best = change
@@ -288,12 +318,12 @@ def best_of_layout(
                 three += 1
             two += 1
         one += 1
-    return found, best, best1, best2, best3, ways
+    return found, best, best1, best2, best3
 
 
 @shared
 def worth_of_first(problem, place, option):
-    """What the first option of an open place counts with in `bound_change`; 0 where there is no such place."""
+    """What the first option of an open place counts with in `bound_of_phrases`; 0 where there is no such place."""
     if place < 0:
         return 0
     return problem.option_score[option, OPTION_SCORE] + problem.option_score[option, OPTION_BOUND]
@@ -310,8 +340,23 @@ def count_neighbours(problem, search, state, scratch, lane):
         phrases = state.length[lane, local] + 0
         for group in range(groups_of(phrases, problem.sentence[sentence, SENTENCE_WORDS] + 0)):
             kind, number = kind_of(phrases, group)
-            _, _, _, _, _, size = best_of_group(
-                problem, search, state, scratch, lane, sentence, phrases, kind, number, -LEAST
-            )
-            total += size
+            for layout in range(layouts_of(problem, search, state, lane, sentence, phrases, kind, number)):
+                total += ways_of_layout(problem, search, state, scratch, lane, sentence, phrases, kind, number, layout)
     return total
+
+
+@shared
+def ways_of_layout(problem, search, state, scratch, lane, sentence, phrases, kind, number, layout):
+    """In how many ways a layout can be filled; 0 where there is none, or its jumps are too long."""
+    first, replaced, count, place1, place2, place3 = put_layout(
+        problem, search, state, scratch, lane, sentence, phrases, kind, number, layout
+    )
+    if first < 0:
+        return 0
+    stage, _ = bound_of_phrases(problem, search, state, scratch, lane, sentence, first, replaced, count)
+    if stage == TOO_FAR:
+        return 0
+    first1, last1 = options_of_place(problem, scratch, sentence, 0, place1)
+    first2, last2 = options_of_place(problem, scratch, sentence, 1, place2)
+    first3, last3 = options_of_place(problem, scratch, sentence, 2, place3)
+    return (last1 - first1) * (last2 - first2) * (last3 - first3)

@@ -12,8 +12,8 @@ A sentence has nothing to do with itself, so the change is linear in what a prop
 
 from typing import NamedTuple
 
-from gpusearch.kernels.document import delta, full, keep
-from gpusearch.kernels.records import SENTENCE_SLOT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES, Array
+from gpusearch.kernels.document import ceilings, delta, full, keep
+from gpusearch.kernels.records import PLACES, SENTENCE_SLOT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES, Array
 from gpusearch.kernels.target import shared
 
 # Indices of TranslationCache.number, and columns of TranslationCache.unit.
@@ -81,6 +81,21 @@ def change_of_cache(feature, problem, search, state, scratch, lane, change):
         if by != 0:
             total += by * common(feature, state, lane, changed.item[table, k] + 0, change.local)
     return total
+
+
+@ceilings.version(TranslationCache)
+def ceilings_of_cache(feature, weight, problem, search, state, scratch, lane, change):
+    changed = scratch.changed
+    document = problem.document
+    table = feature.number[TABLE] + 0
+    for k in range(PLACES):
+        for number in range(changed.open[k, 1] - changed.open[k, 0]):
+            option = changed.open[k, 0] + number
+            total = 0
+            for place in range(document.first[table, option], document.first[table, option + 1]):
+                total += common(feature, state, lane, document.item[place] + 0, change.local)
+            changed.ceiling[k, number] = changed.ceiling[k, number] + weight * total
+    return weight * change_of_cache(feature, problem, search, state, scratch, lane, change)
 
 
 @shared

@@ -13,6 +13,9 @@ FORMS = (
 )
 # Small ones, apart from those: what is checked of them is checked interpreted.
 SMALL = ("long-words:letters=2", "bracketing", "sentence-parity")
+# Those that tell sweeps their ceilings.
+SWEPT = ("type-token-ratio", "sentence-length", "long-words:letters=3", "cache:letters=0")
+SWEPT_FORMS = (*SWEPT, "type-token-ratio:form=docent", "cache:items=words,letters=0,window=1")
 # With language models of their own, and the cache: kernels of their own, as the records are of other types.
 ALONG = ("reverse-lm", "gappy-lm", "cache:letters=0")
 ALONG_FORMS = (

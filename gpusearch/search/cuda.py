@@ -228,7 +228,7 @@ class CudaDriver:
                 random=zeros(torch.int64, RANDOM),  # each thread has its own in local memory
                 memo_key=zeros(torch.int64, models, 1),
                 memo_value=zeros(torch.int64, models, 1),
-                changed=self._copied(make_changed(self.problem, threads)),
+                changed=self._copied(make_changed(self.problem, threads, sweeps=bool(self.search.sweep))),
             )
         )
 

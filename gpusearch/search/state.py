@@ -22,6 +22,7 @@ from gpusearch.kernels.records import (
     DOCUMENT_WORK,
     LIMITS,
     OPERATIONS,
+    PLACES,
     RANDOM,
     SENTENCE_OPTION,
     SENTENCE_SLOT,
@@ -107,15 +108,18 @@ def _document_room(problem: Problem) -> tuple[int, int]:
     return max(1, int(number[DOCUMENT_COUNTS])), max(1, int(number[DOCUMENT_SUMS]))
 
 
-def make_changed(problem: Problem, *threads: int) -> Changed | tuple[()]:
-    """Room for what a proposal changes of the counts; for so many threads, each with a row."""
+def make_changed(problem: Problem, *threads: int, sweeps: bool = True) -> Changed | tuple[()]:
+    """Room for what a proposal changes of the counts, and for the ceilings of sweeps; for so many threads, each with a
+    row."""
     if not problem.document:
         return ()
     tables, most = len(problem.document.table), max(1, int(problem.document.number[DOCUMENT_MOST]))
     rows = (*threads, max(1, tables))
     work = np.zeros((*threads, max(1, int(problem.document.number[DOCUMENT_WORK]))), np.int32)
     item, by, turn = (np.zeros((*rows, most), np.int32) for _ in range(3))
-    return Changed(np.zeros(rows, np.int64), item, by, turn, work)
+    options = int(np.diff(problem.span).max(initial=1)) if sweeps else 1
+    open_places, ceiling = (np.zeros((*threads, PLACES, columns), np.int64) for columns in (2, options))
+    return Changed(np.zeros(rows, np.int64), item, by, turn, work, open_places, ceiling)
 
 
 def mark_places(problem: Problem) -> int:

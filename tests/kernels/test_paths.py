@@ -15,7 +15,7 @@ import pytest
 
 from gpusearch.search.state import UNLIMITED
 from tests.driver_checks import CHECKS
-from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS, NGRAMS
+from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS, NGRAMS, SWEPT
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
 
@@ -76,6 +76,7 @@ RARE_FEATURES = {
     "features along": Case(36, features=ALONG, sentences=(4, 0, 2, 1, 5, 0, 3)),
     "features along, sentences": Case(37, features=ALONG_FORMS[1], units="sentence", sentences=(5, 0, 4), chains=1),
     "features along, inside": Case(38, features=ALONG_FORMS[3], sentences=(3, 2, 6), chains=1),
+    "features, sweep": Case(48, sweep=True, features=SWEPT, sentences=(3, 0, 2), chains=1, steps=100, pauses=(30,)),
     "features, n-grams": Case(46, features=NGRAMS[0], sentences=(7, 1, 0, 4, 3)),
     "features, n-grams of sentences": Case(47, features=NGRAMS[0], units="sentence", sentences=(8, 0, 5), chains=1),
 }

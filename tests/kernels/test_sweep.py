@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpusearch.kernels import reference
+from gpusearch.kernels import sweep as kernels
+from gpusearch.kernels.document import ceilings
+from gpusearch.kernels.judge import judge
 from gpusearch.kernels.layouts import groups_of, kind_of, put_layout
 from gpusearch.kernels.records import (
     ACCEPTED,
@@ -26,10 +31,12 @@ from gpusearch.kernels.records import (
 )
 from gpusearch.kernels.reference import is_within_reach
 from gpusearch.kernels.reference_neighbours import neighbours
+from gpusearch.kernels.step import start_monotone
 from gpusearch.kernels.sweep import best_of_group, count_neighbours, groups_of_unit, in_order
 from gpusearch.kernels.target import exact
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.state import make_scratch, make_state
+from tests.feature_forms import SWEPT_FORMS
 from tests.paths import Case
 
 
@@ -100,7 +107,7 @@ def gains(case: Case) -> Iterator[tuple[int, int]]:
             ]
             for group in range(groups_of(len(phrases), int(problem.sentence[sentence, SENTENCE_WORDS]))):
                 kind = kind_of(len(phrases), group)
-                stage, layout, *options, _ = best_of_group(*here, *kind, score(found) - best)
+                stage, layout, *options = best_of_group(*here, *kind, score(found) - best)
                 if stage == ACCEPTED:
                     first, replaced, count, *places = put_layout(*here, *kind, layout)
                     for place, option in zip(places, options, strict=True):
@@ -117,6 +124,54 @@ def test_no_ceiling_hides_the_best_neighbour(repetitions: Callable[[int], int]) 
             assert found == max(0, best), seed
             rises += best > 0
     assert rises > repetitions(600)
+
+
+def document_case(seed: int) -> Case:
+    """Documents of short sentences and few words, with one or two of these features."""
+    rng = np.random.default_rng((seed, 8))
+    sentences = tuple(rng.integers(0, 4, int(rng.integers(1, 4))).tolist())
+    features = tuple(rng.choice(SWEPT_FORMS, int(rng.integers(1, 3)), replace=False).tolist())
+    words = (*range(1, int(rng.integers(2, 8))), 10, 11)
+    return replace(random_case(seed), sentences=sentences, units="document", words=words, features=features, chains=1)
+
+
+def best_of_groups(case: Case) -> Iterator[tuple[int, ...]]:
+    """The best neighbour of each group of a random translation, interpreted."""
+    problem, search, values = case.problem()
+    if not len(problem.unit):
+        return
+    state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
+    arguments = tuple(exact(record) for record in (problem, search, state, make_scratch(problem)))
+    start_monotone(*arguments, 0)
+    for sentence, phrases in sentences_of(problem, state, 0):
+        for group in range(groups_of(len(phrases), int(problem.sentence[sentence, SENTENCE_WORDS]))):
+            kind = kind_of(len(phrases), group)
+            yield sentence, group, *best_of_group(*arguments, 0, sentence, len(phrases), *kind, 0)
+
+
+def test_ceilings_of_features_change_nothing_but_the_work(
+    repetitions: Callable[[int], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each group has the same best neighbour as where every neighbour is judged; fewer than half of them are."""
+    judged: Counter[bool] = Counter()
+
+    def count(*arguments: Any) -> tuple[int, int]:
+        judged[bool(ceilings.versions)] += 1
+        found: tuple[int, int] = judge(*arguments)
+        return found
+
+    monkeypatch.setattr(kernels, "judge", count)
+    rises = 0
+    for seed in range(repetitions(150)):
+        case = document_case(seed)
+        found = list(best_of_groups(case))
+        with monkeypatch.context() as patch:
+            for kind in list(ceilings.versions):
+                patch.delitem(ceilings.versions, kind)
+            assert found == list(best_of_groups(case)), (seed, case.features)
+        rises += sum(stage == ACCEPTED for _, _, stage, *_ in found)
+    assert rises > repetitions(150)
+    assert 2 * judged[True] < judged[False]
 
 
 def test_the_size_is_that_of_the_neighbourhood(repetitions: Callable[[int], int]) -> None:
