@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from einops import rearrange
 from numpy.typing import NDArray
 
 from gpusearch.mbr.grams import GramCounts, count_grams
@@ -41,11 +42,11 @@ class GramPairs:
         matches = torch.empty((len(self._columns), len(rows), len(columns)), device=self._device)
         for order, one in enumerate(self._columns):
             matches[order] = one.matches(rows, columns, self._device)
-        references = self._sums(columns)[:, None, :]
+        references = rearrange(self._sums(columns), "k r -> k 1 r")
         return self._hypotheses(rows, references), references, matches
 
     def _hypotheses(self, rows: Index, references: torch.Tensor) -> torch.Tensor:
-        totals = self._sums(rows)[:, :, None]
+        totals = rearrange(self._sums(rows), "k h -> k h 1")
         return totals * (references > 0) if self._both_sides and not bool((references > 0).all()) else totals
 
     def _sums(self, texts: Index) -> torch.Tensor:
@@ -57,12 +58,10 @@ class GramPairs:
         matches = np.stack([_expected_matches(counts, share, rows, left_out) for counts in self._counts])
         totals = self._totals.astype(np.float64)
         expected = ((totals @ share)[:, None] - left_out * totals[:, rows]) / (1 - left_out)
-        references = torch.from_numpy(expected[:, :, None]).to(self._device)
-        return (
-            self._hypotheses(rows, references).double(),
-            references,
-            torch.from_numpy(matches[:, :, None]).to(self._device),
+        references, found = (
+            rearrange(torch.from_numpy(values), "k h -> k h 1").to(self._device) for values in (expected, matches)
         )
+        return self._hypotheses(rows, references).double(), references, found
 
 
 def _expected_matches(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from einops import rearrange
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
@@ -47,9 +48,9 @@ class _TerPairs:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""
         hypotheses = [self._texts[row] for row in rows for _ in columns]
         references = [self._texts[column] for _ in rows for column in columns]
-        counted = self._metric.statistics(hypotheses, references).reshape(len(rows), len(columns), 2)
-        edits, length = torch.from_numpy(np.ascontiguousarray(counted.transpose(2, 0, 1)))
-        return edits[None], length[None]
+        counted = torch.from_numpy(self._metric.statistics(hypotheses, references))
+        edits, length = rearrange(counted, "(h r) both -> both 1 h r", h=len(rows), r=len(columns))
+        return edits, length
 
     def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:
         """There are no counts whose expectation could be taken."""
