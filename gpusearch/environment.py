@@ -36,6 +36,7 @@ REQUIRED = {
     "polars": "polars",
     "lxml": "lxml",
     "conllu": "conllu",
+    "einops": "einops",
 }
 
 
@@ -116,17 +117,19 @@ def _numba_cuda() -> Finding:
 
 
 def _kenlm() -> Finding:
+    from gpusearch.model.kenlm_worker import import_kenlm
+
     try:
-        importlib.import_module("kenlm")
-    except ImportError:
+        name = import_kenlm().__name__
+    except ImportError as error:
         return Finding(
             "kenlm",
             "optional",
-            "absent",
+            "absent" if isinstance(error, ModuleNotFoundError) else f"does not load ({error})",
             'needed for backend = "kenlm" of a language model only; "pip install kenlm" compiles it with a '
             'C++ compiler, "pip install ufal.kenlm" brings it compiled',
         )
-    names = sorted(set(metadata.packages_distributions().get("kenlm", ["kenlm"])))
+    names = sorted(set(metadata.packages_distributions().get(name, [name])))
     return Finding("kenlm", "ok", ", ".join(f"{name} {_version(name)}" for name in names))
 
 

@@ -23,13 +23,17 @@ from gpusearch.errors import GpusearchError, InputError
 from gpusearch.kernels.query_memo import memorize_rows_cpu, recall_rows_cpu
 from gpusearch.model.automaton import LARGEST_VALUE, UNIT
 from gpusearch.model.kenlm_vocabulary import read_words
-from gpusearch.model.kenlm_worker import FAILED, QUERIES, WORDS
+from gpusearch.model.kenlm_worker import BROKEN, FAILED, QUERIES, WORDS
 
 # Fewer questions than this a process are not worth a message to it.
 _FEWEST_QUERIES = 64
 # An answer holds a length in its low bits.
 _LENGTH_BITS = 4
 _MOST_LENGTH = (1 << _LENGTH_BITS) - 1
+_INSTALL = (
+    'install it (pip install "gpusearch[kenlm]"), or set backend = "device" with an ARPA file, '
+    "which needs no other module"
+)
 
 
 class KenlmPool:
@@ -54,7 +58,8 @@ class KenlmPool:
             memo: answers that are remembered at most, (order + 1) * 4 bytes each.
 
         Raises:
-            InputError: no KenLM module, a file that KenLM cannot read, an order above what it was compiled for.
+            InputError: no KenLM module, or one that does not work, a file that KenLM cannot read, an order above what
+                it was compiled for.
         """
         check_kenlm(path)
         self.path = Path(path)
@@ -194,6 +199,9 @@ class KenlmPool:
             first = self._connections[0].recv_bytes()
             if first[:1] == FAILED:
                 raise _unreadable(self.path, first[1:].decode(errors="replace"))
+            if first[:1] == BROKEN:
+                found = first[1:].decode(errors="replace")
+                raise InputError("the KenLM module cannot be loaded", found=found, hint=_INSTALL)
             for connection in self._connections[1:]:
                 connection.recv_bytes()
             self._send_words()
@@ -213,8 +221,7 @@ def check_kenlm(path: str | Path) -> None:
         raise InputError(
             "the KenLM module is not installed",
             path=path,
-            hint='install it (pip install "gpusearch[kenlm]"), or set backend = "device" with an ARPA file, '
-            "which needs no other module",
+            hint=_INSTALL,
         )
 
 

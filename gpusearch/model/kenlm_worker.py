@@ -22,19 +22,33 @@ if TYPE_CHECKING:
 
 # First byte of a message to the worker: a list of words (UTF-8, zero byte behind each), or queries (int32[n, order]).
 WORDS, QUERIES = b"W", b"Q"
-# First byte of the worker's first message: the order in digits, or what was wrong.
-READY, FAILED = b"R", b"F"
+# First byte of the worker's first message: the order in digits, or what was wrong with the model, or with KenLM.
+READY, FAILED, BROKEN = b"R", b"F", b"B"
 
 # KenLM states kept at most; a state and its key take about half a kilobyte.
 _MOST_STATES = 1 << 17
 
 
 def import_kenlm() -> Any:
-    """KenLM's Python module under one of its two names; ImportError where there is none."""
-    try:
-        return import_module("kenlm")
-    except ImportError:
-        return import_module("ufal.kenlm")
+    """KenLM's Python module under one of its two names.
+
+    Raises:
+        ModuleNotFoundError: there is none.
+        ImportError: there is none that works.
+    """
+    faults = []
+    for name in ("kenlm", "ufal.kenlm"):
+        try:
+            module = import_module(name)
+        except ModuleNotFoundError:
+            continue
+        except ImportError as error:
+            faults.append(f"{name}: {error}")
+            continue
+        if hasattr(module, "Model"):
+            return module
+        faults.append(f"{name}: no Model in it")  # as in a folder of that name
+    raise ImportError("; ".join(faults)) if faults else ModuleNotFoundError("no kenlm, no ufal.kenlm")
 
 
 class Answers:
@@ -75,13 +89,13 @@ class Answers:
         return state
 
 
-def load(path: str) -> tuple[Any, kenlm.Model]:
-    """KenLM's module and the model; says nothing on standard error."""
-    module = import_kenlm()
+def load(module: Any, path: str) -> kenlm.Model:
+    """The model; says nothing on standard error."""
     config = module.Config()
     config.show_progress = False
     config.arpa_complain = module.ARPALoadComplain.NONE
-    return module, module.Model(path, config)
+    model: kenlm.Model = module.Model(path, config)
+    return model
 
 
 def serve(connection: Connection, answers: Answers) -> None:
@@ -104,8 +118,13 @@ def main(path: str, descriptors: list[int]) -> None:
     """Load, fork, serve."""
     connections = [Connection(descriptor) for descriptor in descriptors]
     try:
-        module, model = load(path)
-    except (OSError, RuntimeError, ImportError) as error:
+        module = import_kenlm()
+    except ImportError as error:
+        connections[0].send_bytes(BROKEN + str(error).encode())
+        return
+    try:
+        model = load(module, path)
+    except (OSError, RuntimeError) as error:
         connections[0].send_bytes(FAILED + str(error).encode())
         return
     mine = connections[0]

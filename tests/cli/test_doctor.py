@@ -35,6 +35,18 @@ def test_without_kenlm(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 @pytest.mark.complaint(28)
+def test_a_broken_kenlm_is_told_from_an_absent_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kenlm.py").write_text("raise ImportError('undefined symbol')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "kenlm", raising=False)
+    monkeypatch.setitem(sys.modules, "ufal.kenlm", None)
+    assert run(["doctor"]) == 0
+    assert "optional kenlm does not load (kenlm: undefined symbol)" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.complaint(28)
 def test_nothing_imports_kenlm_at_its_top(repository: Path) -> None:
     """Complaint 28: no module imports kenlm when it is loaded itself."""
     guilty = [

@@ -253,6 +253,23 @@ def test_a_missing_kenlm_is_explained(monkeypatch):
     assert 'backend = "device"' in message
 
 
+@pytest.mark.complaint(28)
+@pytest.mark.parametrize(
+    ("module", "found"),
+    [
+        ("raise ImportError('undefined symbol: _ZN2lm')", "kenlm: undefined symbol: _ZN2lm"),
+        ("", "kenlm: no Model in it"),
+    ],
+)
+def test_a_broken_kenlm_is_not_taken_for_a_broken_model(monkeypatch, tmp_path, module, found):
+    """Such as one that was compiled for another Python, or a folder of that name."""
+    (tmp_path / "kenlm.py").write_text(module)
+    monkeypatch.syspath_prepend(tmp_path)
+    message = error_of(DATA / "small.trie", processes=1)
+    assert message.startswith(f"the KenLM module cannot be loaded; found {found}")
+    assert "install it (pip install" in message and 'backend = "device"' in message
+
+
 def test_unusable_files_are_explained(tmp_path):
     assert error_of(tmp_path / "none").endswith("none: no such file")
     (tmp_path / "text").write_text("hello\n")
