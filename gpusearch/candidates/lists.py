@@ -25,6 +25,7 @@ from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment, describe, describe_segment, group, lines_of
 from gpusearch.io.files import read_bytes, read_lines, split_blank
 from gpusearch.io.formats import jsonl
+from gpusearch.io.json_files import parse_json
 from gpusearch.io.nbest import parse_n_best_lines
 
 Join = Callable[[Sequence[str], int], str]
@@ -87,14 +88,14 @@ def _moses_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterat
 def _json_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterator[tuple[int, _Entry]]:
     for number, line in enumerate(lines, 1):
         try:
-            row = json.loads(line)
+            row = parse_json(line)
             words, chain = row["words"], row.get("chain")
             if not isinstance(words, str) or not (chain is None or isinstance(chain, int)):
                 raise TypeError("words are no text, or the chain is no number")
             text = words if join is None else join(split_blank(words), int(row["id"]))
             names = [None if row.get(key) is None else str(row[key]) for key in ("doc", "seg")]
             yield int(row["id"]), _Entry(text, _score(row), (words, _made(row)), chain, *names)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(
                 f"not an entry of a list ({type(error).__name__}: {error})",
                 path=path,
@@ -164,7 +165,7 @@ def _documents(corpus: Corpus) -> Listed:
         documents.append(Document(document.id, bare))
         try:
             draws.append(_document_draws(document, place, corpus.path))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise InputError(
                 f'"nbest" of {describe(document, place)} ({type(error).__name__}: {error})',
                 path=corpus.path,

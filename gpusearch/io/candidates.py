@@ -12,7 +12,6 @@ n-best list                ``id ||| text ||| name= value name= value value ||| t
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +21,7 @@ from typing import Any
 from gpusearch.errors import InputError
 from gpusearch.io.corpus import lines_of
 from gpusearch.io.files import read_bytes
+from gpusearch.io.json_files import parse_json
 from gpusearch.io.nbest import parse_n_best_lines
 
 _KEYS = {"id", "text", "words", "scores", "score"}
@@ -55,8 +55,8 @@ def read_candidates(path: str | Path) -> list[Candidate]:
 def _json(lines: Sequence[str], path: str) -> Iterator[Candidate]:
     for number, line in enumerate(lines, 1):
         try:
-            yield _of_row(json.loads(line), path, number)
-        except (ValueError, KeyError, TypeError) as error:
+            yield _of_row(parse_json(line), path, number)
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f"not a candidate ({error})",
                 path=path,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -74,8 +74,11 @@ def describe_segment(document: Document, position: int, segment: int) -> str:
 
 
 def ids_of(items: Sequence[Document] | Sequence[Segment]) -> list[str]:
-    """Their ids; those that have none get their place, counted from 1, with marks that tell it from the others' ids."""
-    given = [item.id for item in items]
+    """Their ids; those that have none get their place, counted from 1, with marks that tell it from the others' ids.
+
+    An empty id is none: most forms cannot hold it.
+    """
+    given = [item.id or None for item in items]
     taken = set(given)
     ids = []
     for place, name in enumerate(given, start=1):
@@ -86,22 +89,27 @@ def ids_of(items: Sequence[Document] | Sequence[Segment]) -> list[str]:
     return ids
 
 
-def check_unique(kind: str, ids: Iterable[str | None], lines: Iterable[int], path: str) -> None:
-    """Refuse an id that was there before, and name both lines. ``kind`` is "document" or "segment"."""
+def check_unique(kind: str, ids: Iterable[str | None], line: Callable[[int], int], path: str) -> None:
+    """Refuse an id that was there before, and name both lines.
+
+    Args:
+        kind: "document" or "segment".
+        line: the line of the item at a place, from 0; asked for only where an id repeats.
+    """
     scope = "file" if kind == "document" else "document"
     first: dict[str, int] = {}
-    for name, line in zip(ids, lines, strict=True):
+    for place, name in enumerate(ids):
         if name is None:
             continue
         if name in first:
             raise InputError(
                 f"{kind} id {name!r} repeats",
                 path=path,
-                line=line,
-                found=f"its first use in line {first[name]}",
+                line=line(place),
+                found=f"its first use in line {line(first[name])}",
                 expected=f"every {kind} id once in a {scope}",
             )
-        first[name] = line
+        first[name] = place
 
 
 def group(ids: Sequence[str], segments: Sequence[Segment], path: str, first_line: int = 1) -> list[Document]:

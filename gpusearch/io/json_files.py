@@ -1,13 +1,30 @@
-"""JSON files that are there as a whole or not at all."""
+"""JSON: values whose faults are told in words of JSON, files that are there as a whole or not at all."""
 
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from gpusearch.errors import InputError
 from gpusearch.io.files import read_bytes, replaced
+
+
+def parse_json(text: str | bytes) -> Any:
+    """A JSON value.
+
+    Raises:
+        ValueError: text that is none (json.JSONDecodeError, UnicodeDecodeError), or that Python cannot hold.
+    """
+    try:
+        return json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise
+    except ValueError:  # it speaks of a function of Python's
+        raise ValueError(f"an integer of more than {sys.get_int_max_str_digits()} digits") from None
+    except RecursionError:
+        raise ValueError("too deep a nesting") from None
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -23,7 +40,7 @@ def read_json(path: Path) -> dict[str, Any]:
         InputError: something else.
     """
     try:
-        row = json.loads(read_bytes(path))
+        row = parse_json(read_bytes(path))
     except ValueError as error:
         raise InputError(f"not JSON ({error})", path=path) from None
     if not isinstance(row, dict):

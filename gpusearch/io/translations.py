@@ -10,7 +10,7 @@ from pathlib import Path
 from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment, describe, group
 from gpusearch.io.documents import read_documents
-from gpusearch.io.files import read_lines
+from gpusearch.io.files import read_lines, split_blank
 from gpusearch.io.formats import markup
 
 
@@ -136,7 +136,7 @@ def _by_lines(corpora: Sequence[Corpus]) -> AlignedTexts:
     starts: list[int] = []
     inside = False
     for row in zip(*files, strict=True):
-        if not any(text.strip(" \t") for text in row):
+        if not any(map(split_blank, row)):
             inside = False
             continue
         if not inside:
@@ -184,18 +184,18 @@ def _joined(master: Corpus, corpus: Corpus) -> list[str]:
 
 def _take_wmt_hypotheses(corpus: Corpus, system: str | None) -> None:
     """Put the text of each document's ``hyp`` in the place of its source."""
-    root = markup.parse(corpus.template, corpus.path)
-    for element, document in zip(root.iter("doc"), corpus.documents, strict=True):
+    file = markup.parse(corpus.template, corpus.path)
+    for element, document in zip(file.root.iter("doc"), corpus.documents, strict=True):
         found = {hypothesis.get("system", ""): hypothesis for hypothesis in element.findall("hyp")}
         names = ", ".join(found) or "none"
         if system is not None and system not in found:
             what = f"document {document.id!r} has no translation by {system!r}"
-            raise InputError(what, path=corpus.path, line=element.sourceline, found=names)
+            raise InputError(what, path=corpus.path, line=file.line(element), found=names)
         if system is None and len(found) != 1:
             raise InputError(
                 f"document {document.id!r} needs one translation",
                 path=corpus.path,
-                line=element.sourceline,
+                line=file.line(element),
                 found=names,
                 expected="one <hyp>",
                 hint="name a system" if found else None,
@@ -206,7 +206,7 @@ def _take_wmt_hypotheses(corpus: Corpus, system: str | None) -> None:
             raise InputError(
                 f"another number of segments in the translation of document {document.id!r}",
                 path=corpus.path,
-                line=hypothesis.sourceline,
+                line=file.line(hypothesis),
                 found=f"{len(texts)}",
                 expected=f"{len(document.segments)} as in its source",
             )

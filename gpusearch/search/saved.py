@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
 from gpusearch.io.files import read_lines, replaced, split_blank
+from gpusearch.io.json_files import parse_json
 from gpusearch.io.trace import Phrase, read_trace
 from gpusearch.model.problem import Batch, Forced
 
@@ -185,7 +186,7 @@ def _parse(
 ) -> tuple[list[Derivation], list[list[list[int]]], NDArray[np.int64], NDArray[np.int64]]:
     """Phrases of each chain and their places, steps and rejections ``[C, U]``."""
     try:
-        row = json.loads(line)
+        row = parse_json(line)
         version = row["version"]
         steps, rejected = np.array(row["steps"], np.int64), np.array(row["rejected"], np.int64)
         read = [

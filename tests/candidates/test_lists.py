@@ -99,6 +99,15 @@ def test_nothing(tmp_path: Path) -> None:
         ("0 ||| a\n", "list:1: not a line of an n-best list (2 fields)"),
         ("-1 ||| a ||| x= 1 ||| 2\n", "list: a sentence's number below 0; found -1"),
         ('{"id": 0, "words": "a", "score": 1}\n{"id": 0}\n', "list:2: not an entry of a list (KeyError: 'words')"),
+        (
+            '{"id": 0, "words": "a", "score": ' + "1" * 5000 + "}\n",
+            "list:1: not an entry of a list (ValueError: an integer of more than 4300 digits)",
+        ),
+        ('{"id": 0, "words": "a", "score": ' + "1" * 400 + "}\n", "list:1: not an entry of a list (OverflowError"),
+        (
+            '{"id": 0, "words": "a", "score": ' + "[" * 9999,
+            "list:1: not an entry of a list (ValueError: too deep a nesting",
+        ),
         ('{"id": 0, "words": 5}\n', "list:1: not an entry of a list (TypeError"),
         ('{"id": 0, "words"\n', "list:1: not an entry of a list (JSONDecodeError"),
         (document(), "list:1: no candidates of document 'x', segment 1"),

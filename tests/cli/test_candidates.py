@@ -112,6 +112,8 @@ def _corpus(documents: Sequence[Sequence[str]]) -> Any:
 
 FAULTS = {
     '{"id": 0, "text": "a", "scores": {"nmt": null}}': "c.jsonl:1: not a candidate (the score None is no finite number",
+    f'{{"id": 0, "text": "a", "score": {"1" * 5000}}}': "not a candidate (an integer of more than 4300 digits)",
+    f'{{"id": 0, "text": "a", "score": {"1" * 400}}}': "not a candidate (int too large to convert to float)",
     '{"id": -1, "text": "a"}': "not a candidate (the id is no number of a segment)",
     '{"id": 0}': "not a candidate",
     '{"id": 0, "text": "a", "score": 1, "other": 2}': "not an object with these keys alone",
@@ -122,7 +124,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("row", FAULTS)
+@pytest.mark.parametrize("row", FAULTS, ids=[row[:60] for row in FAULTS])
 def test_faults(row: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("c.jsonl").write_text(row + "\n")
     command = ["decode", "-c", str(TINY), "in", "--docids", "ids", "--candidates", "c.jsonl", *weights(nmt=1.0)]

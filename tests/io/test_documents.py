@@ -119,10 +119,13 @@ def test_tsv(tmp_path: Path) -> None:
     assert written(corpus, [["X Y", ""], ["Z"]]) == "d1\t1\tX Y\nd1\t2\t\nd2\t1\tZ\n"
 
 
-def test_tsv_keeps_its_header(tmp_path: Path) -> None:
-    corpus = read_documents(put(tmp_path, "a", "doc_id\tseg_id\tsrc\tref\nd1\t1\tx\ty\n"))
+@pytest.mark.parametrize(
+    "names", ["doc_id\tseg_id", "docid\tsegid", "DocID\tSegID", "document_id\tsegment-id", "doc\tseg"]
+)
+def test_tsv_keeps_its_header(tmp_path: Path, names: str) -> None:
+    corpus = read_documents(put(tmp_path, "a", f"{names}\tsrc\tref\nd1\t1\tx\ty\n"))
     assert texts(corpus) == [("d1", ["x"])]
-    assert written(corpus, [["X"]]) == "doc_id\tseg_id\tsrc\nd1\t1\tX\n"
+    assert written(corpus, [["X"]]) == f"{names}\tsrc\nd1\t1\tX\n"
 
 
 # --- JSONL ---
@@ -275,6 +278,20 @@ def test_xml_in_capitals_and_without_declaration(tmp_path: Path) -> None:
     assert texts(read_documents(put(tmp_path, "a", text))) == [("d", ["a"])]
 
 
+def test_sgml_keeps_the_names_of_what_it_does_not_know(tmp_path: Path) -> None:
+    """Only the names that mean something may be written in any case, with or without XML's rules for the rest."""
+    attributes = {"origLang": "fr", "genre": "nw", "Key": "a"}
+    for value, start in (('"d"', "<DOC DocID"), ("d", "<doc docid")):
+        text = f"<SRCSET SetID='s'>\n{start}={value} origLang='fr' genre='nw' Key='a'>\n<SEG Id='1' xLen='1'>a</SEG>\n"
+        corpus = read_documents(put(tmp_path, "a.sgm", text + f"</{start[1:4]}>\n</SRCSET>\n"))
+        assert corpus.documents[0].id == "d" and corpus.documents[0].attributes == attributes
+        assert corpus.documents[0].segments == [Segment("a", id="1", attributes={"xLen": "1"})]
+        output = written(corpus, [["A"]])
+        assert '<doc docid="d" origLang="fr" genre="nw" Key="a">' in output
+        assert '<seg id="1" xLen="1">A</seg>' in output and 'SetID="s"' in output
+        assert read_documents(put(tmp_path, "b", output)).documents[0].attributes == attributes
+
+
 # --- CoNLL-U ---
 
 CONLLU = """# newdoc id = d1
@@ -348,6 +365,38 @@ def test_segments_without_an_id_among_others(tmp_path: Path) -> None:
         assert ids[:4] == ["1", "x", "3'", "3"]
     again = json.loads(written(corpus, [[*"ABCD"]]))["segments"]
     assert [segment.get("seg_id") for segment in again] == [None, "x", None, "3"]
+
+
+WORD = "1" + 9 * "\t_" + "\n"
+EMPTY_IDS = {
+    "tsv": "d\t\ta\nd\tx\tb\nd\t\tc\n",
+    "jsonl": '{"doc_id": "d", "segments": [{"seg_id": "", "src": "a"}, {"seg_id": "x", "src": "b"}, {"src": "c"}]}',
+    "wmt-xml": '<dataset><doc id="d"><src><seg id="">a</seg><seg id="x">b</seg><seg>c</seg></src></doc></dataset>',
+    "mteval": '<srcset><doc docid="d"><seg id="">a</seg><seg id="x">b</seg><seg id="">c</seg></doc></srcset>',
+    "conllu": f"# newdoc id =\n# sent_id =\n# text = a\n{WORD}\n# sent_id = x\n# text = b\n{WORD}\n# text = c\n{WORD}",
+}
+
+
+@pytest.mark.parametrize("form", EMPTY_IDS)
+def test_an_empty_id_is_none(tmp_path: Path, form: str) -> None:
+    """Segments that have none get one where the form of the output needs it, and all that is written can be read."""
+    corpus = read_documents(put(tmp_path, f"a.{form}", EMPTY_IDS[form]))
+    assert corpus.format == form
+    assert [segment.id for segment in corpus.documents[0].segments] == [None, "x", None]
+    assert [document.id for document in corpus.documents] == [None if form == "conllu" else "d"]
+    for output in ("tsv", "jsonl", "wmt-xml", "mteval"):
+        again = read_documents(put(tmp_path, "b", written(corpus, [[*"ABC"]], output)), output)
+        assert again.documents[0].id == ("1" if form == "conllu" else "d")
+        as_they_were = output == "jsonl" or (output == form and output != "tsv")
+        numbered = [None, "x", None] if as_they_were else ["1", "x", "3"]
+        assert [segment.id for segment in again.documents[0].segments] == numbered
+
+
+def test_documents_made_with_empty_ids_are_numbered(tmp_path: Path) -> None:
+    corpus = Corpus([Document("", [Segment("a", id="")]), Document("", [Segment("b", id="")])], "")
+    for form in ("tsv", "jsonl", "wmt-xml", "mteval"):
+        again = read_documents(put(tmp_path, "a", written(corpus, [["A"], ["B"]], form)), form)
+        assert [document.id for document in again.documents] == ["1", "2"]
 
 
 @pytest.mark.complaint(33)

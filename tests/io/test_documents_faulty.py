@@ -52,6 +52,64 @@ def test_entities_that_multiply_are_refused_at_once(tmp_path: Path, attribute: s
         read_documents(path)
 
 
+LONG = 70_000
+"""Lines before the documents of a long file: libxml2 counts up to 65,535."""
+TWICE = "{3}: document id 'a' repeats; found its first use in line {1};"
+
+
+@pytest.mark.parametrize(
+    ("root", "document", "message"),
+    [
+        ("<dataset>", '<doc id="a"><src><p><seg id="1"/></p></src></doc>', TWICE),
+        ("<dataset>", '<doc\nid="a"><src><seg id="s"/>\n<seg id="s"/></src></doc>', "{3}: segment id 's' .* line {2};"),
+        ("<dataset>", '<doc id="a"><ref/></doc>', "{1}: document 'a' needs one <src>"),
+        ("<dataset>", '<doc id="a"><src/>\n<ref><seg/></ref></doc>', "{2}: the reference of document 'a' has"),
+        ("<dataset>", '<doc id=""><src/></doc>', "{1}: a document without an id"),
+        ("<dataset>", "<doc/>\n<!-- &a; --><doc>&b;</doc>", "{2}: an unknown entity; found &b;"),
+        ("<dataset>", "\n<doc><b></doc>", "{2}: not well-formed XML; found Opening and ending tag mismatch"),
+        ("<mteval><srcset>", '<doc docid="a"><seg id="1"/></doc>', TWICE),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gb18030"])
+def test_lines_beyond_those_that_libxml2_counts(
+    tmp_path: Path, root: str, document: str, message: str, encoding: str
+) -> None:
+    """The line of a fault is the right one in a long file, too, whatever its encoding."""
+    head = f"<?xml version='1.0' encoding='{encoding}'?><!DOCTYPE dataset SYSTEM 'x.dtd'><!-- é -->"
+    ends = "".join(f"</{name}>" for name in re.findall(r"\w+", root)[::-1])
+    path = tmp_path / "long.xml"
+    path.write_bytes((head + root + "\n" * LONG + document + "\n\n" + document + ends).encode(encoding))
+    with pytest.raises(InputError, match="long.xml:" + message.format(*range(LONG, LONG + 5))):
+        read_documents(path)
+
+
+def test_lines_of_a_long_file_of_sgml(tmp_path: Path) -> None:
+    document = "<DOC DOCID=a><SEG ID=1> & </SEG></DOC>"
+    path = tmp_path / "long.sgm"
+    path.write_text("<SRCSET>" + "\n" * LONG + document + "\n\n" + document + "</SRCSET>")
+    with pytest.raises(InputError, match="long.sgm:" + TWICE.format(*range(LONG, LONG + 5))):
+        read_documents(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("<seg>{}</seg>", "Resource limit exceeded: Text node too long"),
+        ("<seg id='{}'/>", "Resource limit exceeded: Buffer size limit exceeded"),
+    ],
+)
+def test_texts_that_are_too_long_for_xml(tmp_path: Path, text: str, found: str) -> None:
+    """The limits are libxml2's own, which keep entities from multiplying; its advice is to programmers."""
+    path = tmp_path / "large.xml"
+    path.write_text(f"<?xml version='1.0'?>\n<dataset>{text.format('a' * 10_000_001)}</dataset>")
+    with pytest.raises(InputError) as error:
+        read_documents(path)
+    assert str(error.value) == (
+        f"{path}:2: too large for XML; found {found}; "
+        "expected texts of at most 10 MB, elements at most 256 deep; write the documents as JSONL"
+    )
+
+
 CORPUS = Corpus([Document("a", [Segment("x", id="s1"), Segment("y", id="s2")]), Document(None, [Segment("z")])], "text")
 
 

@@ -44,7 +44,7 @@ def read_docent(path: str | Path, *, ignore: bool = False) -> Config:
     """
     findings = Findings(path, ignore)
     folder = Path(".") if str(path) == "-" else Path(path).parent
-    root = parse(read_bytes(path), str(path))
+    root = parse(read_bytes(path), str(path)).root
     if root.tag != "docent":
         findings.lack(root.sourceline, f"the root is {root.tag!r}, not docent")
     weights = _weights(root, findings)

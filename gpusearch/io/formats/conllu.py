@@ -35,20 +35,20 @@ def read(data: bytes, path: str) -> Corpus:
             comments, first_token = _comments(lines, start, end, path)
             if "newdoc" in comments or "newdoc id" in comments or not documents:
                 comments.pop("newdoc", None)
-                documents.append(Document(comments.pop("newdoc id", None), []))
+                documents.append(Document(comments.pop("newdoc id", None) or None, []))
                 document_lines.append(start + 1)
                 segment_lines.append([])
             source = comments.pop("text", None)
             from_forms = _check_tokens(lines[first_token:end], path, first_token + 1)
-            name = comments.pop("sent_id", None)
+            name = comments.pop("sent_id", None) or None
             documents[-1].segments.append(
                 Segment(from_forms if source is None else source, id=name, attributes=comments)
             )
             segment_lines[-1].append(start + 1)
         start = end + 1
-    check_unique("document", [document.id for document in documents], document_lines, path)
+    check_unique("document", [document.id for document in documents], document_lines.__getitem__, path)
     for document, numbers in zip(documents, segment_lines, strict=True):
-        check_unique("segment", [segment.id for segment in document.segments], numbers, path)
+        check_unique("segment", [segment.id for segment in document.segments], numbers.__getitem__, path)
     return Corpus(documents, "conllu", path)
 
 

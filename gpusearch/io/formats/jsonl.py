@@ -9,6 +9,7 @@ from typing import Any
 
 from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Origin, Segment, check_unique, ids_of, lines_of
+from gpusearch.io.json_files import parse_json
 
 FORBIDDEN = re.compile("[\ud800-\udfff]")
 _DOCUMENT_KEYS = ("doc_id", "segments")
@@ -16,20 +17,21 @@ _SEGMENT_KEYS = ("seg_id", "src", "ref")
 
 
 def read(data: bytes, path: str) -> Corpus:
-    """Read documents; ``ref`` and ``seg_id`` may be absent, all other keys become attributes."""
+    """Read documents; ``ref`` and ``seg_id`` may be absent (or empty), all other keys become attributes."""
     lines = lines_of(data, path)
     documents = [_document(line, path, number) for number, line in enumerate(lines, start=1)]
-    check_unique("document", [document.id for document in documents], range(1, len(lines) + 1), path)
+    check_unique("document", [document.id for document in documents], lambda place: place + 1, path)
     return Corpus(documents, "jsonl", path)
 
 
 def _document(line: str, path: str, number: int) -> Document:
     try:
-        record = json.loads(line)
-        _dump(record)
-    except json.JSONDecodeError as error:
-        found = f"{error.msg} (column {error.colno})"
+        record = parse_json(line)
+    except ValueError as error:
+        found = f"{error.msg} (column {error.colno})" if isinstance(error, json.JSONDecodeError) else error
         raise InputError("not a line of JSON", path=path, line=number, found=found) from None
+    try:
+        _dump(record)
     except (ValueError, RecursionError):  # json reads it, but cannot write it
         found = "an infinite number, half a surrogate pair or too deep a nesting"
         raise InputError("not a line of JSON in UTF-8", path=path, line=number, found=found) from None
@@ -42,8 +44,10 @@ def _document(line: str, path: str, number: int) -> Document:
             expected='an object with "doc_id" and a list "segments"',
         )
     segments = [_segment(value, f"segment {place}", path, number) for place, value in enumerate(record["segments"], 1)]
-    check_unique("segment", [segment.id for segment in segments], [number] * len(segments), path)
+    check_unique("segment", [segment.id for segment in segments], lambda _: number, path)
     name = _text(record, "doc_id", "the document", path, number)
+    if not name:
+        raise InputError("no document id", path=path, line=number, expected="an id for every document")
     return Document(name, segments, _others(record, _DOCUMENT_KEYS))
 
 
@@ -58,7 +62,7 @@ def _segment(record: Any, place: str, path: str, number: int) -> Segment:
         )
     present = [key for key in _SEGMENT_KEYS if key == "src" or record.get(key) is not None]
     texts = {key: _text(record, key, place, path, number) for key in present}
-    return Segment(texts["src"], texts.get("ref"), texts.get("seg_id"), _others(record, _SEGMENT_KEYS))
+    return Segment(texts["src"], texts.get("ref"), texts.get("seg_id") or None, _others(record, _SEGMENT_KEYS))
 
 
 def _text(record: dict[str, Any], key: str, place: str, path: str, number: int) -> str:

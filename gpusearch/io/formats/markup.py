@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from xml.parsers import expat
 
 from lxml import etree
 
@@ -11,18 +13,59 @@ from gpusearch.errors import InputError
 from gpusearch.io.corpus import Document, Segment, check_characters, check_unique, ids_of
 
 FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_LINES = 65_535  # libxml2 counts no further
+_PLACE = re.compile(r"\s*, line \d+, column \d+$")
+_ADVICE = re.compile(r", (?:use|try) XML_PARSE_HUGE(?: option)?")  # to programmers
 _STRING = etree.XPath("string()", smart_strings=False)  # all text inside, without comments
 
 
-def parse(data: bytes, path: str) -> etree._Element:
-    """The root of an XML file. Entities of its own are refused, an external DTD is not read."""
+@dataclass(frozen=True, eq=False)
+class XmlFile:
+    """A parsed file; ``data`` is XML with the lines of the file ``path``."""
+
+    root: etree._Element
+    data: bytes
+    path: str
+
+    def line(self, node: etree._Element) -> int:
+        """The line of an element or an entity, for messages."""
+        if self.data.count(b"\n") < _LINES:
+            return node.sourceline or 1
+        nodes = self.root.iter(etree.Element, etree.Entity)
+        place = next(place for place, one in enumerate(nodes) if one is node)
+        return _lines(self.data, self.root.getroottree().docinfo.encoding or "UTF-8")[place]
+
+
+def _lines(data: bytes, encoding: str) -> list[int]:
+    """The line in which each element and each entity of a well-formed file begins."""
+    wide = encoding.upper().startswith("UTF-16")  # of which expat tells the two forms apart
+    parser = expat.ParserCreate(None if wide else "UTF-8")
+    lines: list[int] = []
+
+    def note(*_: object) -> None:
+        lines.append(parser.CurrentLineNumber)
+
+    def note_entity(_: str, is_parameter: bool) -> None:
+        if not is_parameter:
+            note()
+
+    parser.StartElementHandler, parser.SkippedEntityHandler = note, note_entity
+    parser.Parse(data if wide else data.decode(encoding), True)
+    return lines
+
+
+def parse(data: bytes, path: str) -> XmlFile:
+    """Parse an XML file. Entities of its own are refused, an external DTD is not read.
+
+    Raises:
+        InputError: not well-formed, an entity, more than libxml2's limits allow; names the line.
+    """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        found = re.sub(r", line \d+, column \d+$", "", error.msg or "")
-        hint = "write & as &amp; and < as &lt;" if "EntityRef" in found else None
-        raise InputError("not well-formed XML", path=path, line=error.lineno, found=found, hint=hint) from None
+        raise _not_parsed(error, path) from None
+    file = XmlFile(root, data, path)
     declarations = root.getroottree().docinfo.internalDTD
     for entity in declarations.iterentities() if declarations is not None else ():
         raise InputError(
@@ -36,11 +79,27 @@ def parse(data: bytes, path: str) -> etree._Element:
         raise InputError(
             "an unknown entity",
             path=path,
-            line=node.sourceline,
+            line=file.line(node),
             found=node.text,
             expected="&amp; &lt; &gt; &quot; &apos; or a character's number",
         )
-    return root
+    return file
+
+
+def _not_parsed(error: etree.XMLSyntaxError, path: str) -> InputError:
+    said = _PLACE.sub("", error.msg or "")
+    found = _ADVICE.sub("", said)
+    if found != said:
+        return InputError(
+            "too large for XML",
+            path=path,
+            line=error.lineno,
+            found=found,
+            expected="texts of at most 10 MB, elements at most 256 deep",
+            hint="write the documents as JSONL",
+        )
+    hint = "write & as &amp; and < as &lt;" if "EntityRef" in found else None
+    return InputError("not well-formed XML", path=path, line=error.lineno, found=found, hint=hint)
 
 
 def serialise(root: etree._Element, doctype: bool = True) -> bytes:
@@ -66,30 +125,30 @@ def set_text(element: etree._Element, text: str) -> None:
 
 
 def read_document(
-    element: etree._Element, id_attribute: str, segments: Iterable[etree._Element], path: str
+    element: etree._Element, id_attribute: str, segments: Iterable[etree._Element], file: XmlFile
 ) -> Document:
     """A document from its element and those of its segments: ids, texts and all other attributes."""
     name = element.get(id_attribute)
     if not name:
         raise InputError(
             "a document without an id",
-            path=path,
-            line=element.sourceline,
+            path=file.path,
+            line=file.line(element),
             expected=f'<doc {id_attribute}="…">',
         )
     elements = list(segments)
-    found = [Segment(text_of(item), id=item.get("id"), attributes=_attributes(item, "id")) for item in elements]
-    check_unique("segment", [segment.id for segment in found], _lines(elements), path)
+    found = [Segment(text_of(item), id=item.get("id") or None, attributes=_attributes(item, "id")) for item in elements]
+    check_unique("segment", [segment.id for segment in found], lambda place: file.line(elements[place]), file.path)
     return Document(name, found, _attributes(element, id_attribute))
 
 
-def attach(document: Document, references: Sequence[str], path: str, line: int | None) -> None:
-    """Give each segment its reference from the same file."""
+def attach(document: Document, references: Sequence[str], element: etree._Element, file: XmlFile) -> None:
+    """Give each segment its reference from an element of the same file."""
     if len(references) != len(document.segments):
         raise InputError(
             f"the reference of document {document.id!r} has another number of segments",
-            path=path,
-            line=line,
+            path=file.path,
+            line=file.line(element),
             found=f"{len(references)}",
             expected=f"{len(document.segments)} as in the source",
         )
@@ -97,9 +156,9 @@ def attach(document: Document, references: Sequence[str], path: str, line: int |
         segment.reference = reference
 
 
-def check_documents(documents: Sequence[Document], elements: Iterable[etree._Element], path: str) -> None:
+def check_documents(documents: Sequence[Document], elements: Sequence[etree._Element], file: XmlFile) -> None:
     """Refuse a document id that is there twice."""
-    check_unique("document", [document.id for document in documents], _lines(elements), path)
+    check_unique("document", [document.id for document in documents], lambda at: file.line(elements[at]), file.path)
 
 
 def add_segments(parent: etree._Element, document: Document, texts: Sequence[str] | None = None) -> None:
@@ -109,10 +168,6 @@ def add_segments(parent: etree._Element, document: Document, texts: Sequence[str
         for value in (name, text):
             check_characters(value, FORBIDDEN, "XML", f"document {document.id!r}, segment {name!r},")
         etree.SubElement(parent, "seg", id=name).text = text
-
-
-def _lines(elements: Iterable[etree._Element]) -> list[int]:
-    return [element.sourceline or 0 for element in elements]
 
 
 def _attributes(element: etree._Element, but: str) -> dict[str, str]:

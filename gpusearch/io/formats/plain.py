@@ -13,7 +13,7 @@ FORBIDDEN = re.compile("[\n\ud800-\udfff]")
 
 
 def read(data: bytes, path: str) -> Corpus:
-    """Read documents without ids, separated by lines that hold nothing but blanks and tabs.
+    """Read documents without ids, separated by lines that hold nothing but blanks.
 
     The template has the number of border lines before the first document and after each.
     """

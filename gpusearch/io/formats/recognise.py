@@ -6,7 +6,8 @@ import re
 from pathlib import PurePath
 
 from gpusearch.errors import InputError
-from gpusearch.io.formats import conllu, mteval
+from gpusearch.io.files import split_blank
+from gpusearch.io.formats import conllu, mteval, tsv
 
 _BY_SUFFIX = {
     ".txt": "text",
@@ -26,7 +27,11 @@ def recognise(data: bytes, path: str) -> str:
     """The name of the format: by the suffix where it says all, else by the content; plain text if by nothing.
 
     Tables are told by their first ten lines: CoNLL-U by a word line of ten columns, TSV by three or four
-    columns in all of them, the first two without blanks.
+    columns in all of them, the first two without blanks. Empty lines are passed over here: the reader of TSV
+    names them.
+
+    Raises:
+        InputError: XML of another kind; a header of TSV without its tabs.
     """
     suffixes = [suffix for suffix in PurePath(path).suffixes if suffix not in (".gz", ".bz2", ".xz")]
     suffix = suffixes[-1].lower() if suffixes else ""
@@ -46,12 +51,22 @@ def recognise(data: bytes, path: str) -> str:
     lines = [line.removesuffix("\r") for line in head.split("\n")[:-1] or [head]]
     if lines[0].startswith("{") and ('"doc_id"' in lines[0] or '"segments"' in lines[0]):
         return "jsonl"
-    words = next((line for line in lines if not line.startswith("#")), "")
-    if words[:1].isdigit() and words.count("\t") == conllu.COLUMNS - 1:
+    word = next((line for line in lines if not line.startswith("#")), "")
+    if word[:1].isdigit() and word.count("\t") == conllu.COLUMNS - 1:
         return "conllu"
-    rows = [line.split("\t") for line in lines[:10]]
-    if len(rows[0]) in (3, 4) and all(_is_row(row, len(rows[0])) for row in rows):
+    rows = [line.split("\t") for line in lines[:10] if line]
+    if rows and len(rows[0]) in (3, 4) and all(_is_row(row, len(rows[0])) for row in rows):
         return "tsv"
+    names = split_blank(lines[0])
+    if "\t" not in lines[0] and len(names) in (3, 4) and tsv.is_header(names) and names[0].lower().endswith("id"):
+        raise InputError(
+            "the header of a TSV file, without tabs",
+            path=path,
+            line=1,
+            found=lines[0],
+            expected="a tab between two columns",
+            hint="for a sentence, give the file a name in .txt",
+        )
     return "text"
 
 

@@ -19,7 +19,12 @@ from gpusearch.io.corpus import (
 from gpusearch.io.formats import plain
 
 FORBIDDEN = re.compile("[\t\n\ud800-\udfff]")
-HEADER = ["doc_id", "seg_id"]
+_HEADER = re.compile(r"doc(?:ument)?[_-]?(?:id)?\tseg(?:ment)?[_-]?(?:id)?", re.IGNORECASE)
+
+
+def is_header(names: Sequence[str]) -> bool:
+    """Whether a row names the first two columns, such as ``doc_id seg_id`` or ``docid segid``."""
+    return _HEADER.fullmatch("\t".join(names[:2])) is not None
 
 
 def read(data: bytes, path: str) -> Corpus:
@@ -32,17 +37,17 @@ def read(data: bytes, path: str) -> Corpus:
                 "wrong number of columns",
                 path=path,
                 line=number,
-                found=f"{len(row)}",
+                found=f"{len(row)}" if any(row) else "an empty line",
                 expected=f"{columns} as in line 1" if columns in (3, 4) else "3 or 4 (doc_id, seg_id, text, ref)",
             )
-    header = rows.pop(0) if rows and rows[0][:2] == HEADER else None
+    header = rows.pop(0) if rows and is_header(rows[0]) else None
     first_line = 1 if header is None else 2
-    segments = [Segment(row[2], row[3] if columns == 4 else None, row[1]) for row in rows]
+    segments = [Segment(row[2], row[3] if columns == 4 else None, row[1] or None) for row in rows]
     documents = group([row[0] for row in rows], segments, path, first_line)
     line = first_line
     for document in documents:
         lines = range(line, line + len(document.segments))
-        check_unique("segment", [segment.id for segment in document.segments], lines, path)
+        check_unique("segment", [segment.id for segment in document.segments], lines.__getitem__, path)
         line = lines.stop
     return Corpus(documents, "tsv", path, header)
 

@@ -19,29 +19,30 @@ FORBIDDEN = markup.FORBIDDEN
 
 def read(data: bytes, path: str) -> Corpus:
     """Read the source of each document and its first reference, if any. The template is the file."""
-    root = markup.parse(data, path)
-    if root.tag != "dataset":
-        raise InputError("not WMT XML", path=path, line=root.sourceline, found=f"<{root.tag!s}>", expected="<dataset>")
-    elements = list(root.iter("doc"))
-    documents = [_document(element, path) for element in elements]
-    markup.check_documents(documents, elements, path)
+    file = markup.parse(data, path)
+    if file.root.tag != "dataset":
+        found, line = f"<{file.root.tag!s}>", file.line(file.root)
+        raise InputError("not WMT XML", path=path, line=line, found=found, expected="<dataset>")
+    elements = list(file.root.iter("doc"))
+    documents = [_document(element, file) for element in elements]
+    markup.check_documents(documents, elements, file)
     return Corpus(documents, "wmt-xml", path, data)
 
 
-def _document(element: etree._Element, path: str) -> Document:
+def _document(element: etree._Element, file: markup.XmlFile) -> Document:
     sources = element.findall("src")
     if len(sources) != 1:
         raise InputError(
             f"document {element.get('id')!r} needs one <src>",
-            path=path,
-            line=element.sourceline,
+            path=file.path,
+            line=file.line(element),
             found=f"{len(sources)}",
         )
-    document = markup.read_document(element, "id", sources[0].iter("seg"), path)
+    document = markup.read_document(element, "id", sources[0].iter("seg"), file)
     reference = element.find("ref")
     if reference is not None:
         texts = [markup.text_of(segment) for segment in reference.iter("seg")]
-        markup.attach(document, texts, path, reference.sourceline)
+        markup.attach(document, texts, reference, file)
     return document
 
 
@@ -51,7 +52,7 @@ def write(corpus: Corpus, translations: Sequence[Sequence[str]], origin: Origin)
     A ``hyp`` of the same system is replaced. A corpus of another format is written with its ids, sources and
     references, but without other attributes.
     """
-    root = _new(corpus) if corpus.template is None else markup.parse(corpus.template, corpus.path)
+    root = _new(corpus) if corpus.template is None else markup.parse(corpus.template, corpus.path).root
     elements = list(root.iter("doc"))
     counts = [len(list(element.iterfind("src//seg"))) for element in elements]
     check_template(corpus, counts == [len(document.segments) for document in corpus.documents])
