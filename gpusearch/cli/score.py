@@ -32,7 +32,7 @@ def command(
     """
     from gpusearch.decoder import load
     from gpusearch.io.documents import attach_references, read_documents
-    from gpusearch.io.files import read_lines
+    from gpusearch.io.files import read_lines, split_blank
     from gpusearch.io.trace import parse_trace
     from gpusearch.search.force import score_plain, score_segmented
     from gpusearch.search.saved import given_from_trace
@@ -42,7 +42,7 @@ def command(
     decoder = load(config, overrides or [])
     prepared = decoder.prepare(corpus)
     tokens, constraints = prepared.tokens, prepared.constraints
-    first = next((line for line in read_lines(translation) if line.strip(" \t")), "")
+    first = next((line for line in read_lines(translation) if split_blank(line)), "")
     rows: list[list[SentenceTranslation | None]]
     if first and parse_trace(first):
         given = given_from_trace(translation, tokens)

@@ -56,8 +56,8 @@ def command(
 ) -> None:
     """Train a language model: interpolated modified Kneser-Ney, as KenLM's lmplz estimates it.
 
-    Words are separated by blanks and tabs only. Figures in the ARPA file are log10, as always in such files; times
-    2.302585 they are the natural logarithms of all other output.
+    Words are separated by blanks, tabs, carriage returns and NULs only, as in KenLM. Figures in the ARPA file are
+    log10, as always in such files; times 2.302585 they are the natural logarithms of all other output.
     """
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.train.language_model import train_language_model

@@ -17,7 +17,7 @@ from gpusearch.io.compilation import Array
 from gpusearch.io.compiled import Bundle, through_cache
 from gpusearch.io.files import read_blocks, replaced
 from gpusearch.io.ngrams import NgramColumns, format_ngrams, parse_ngrams
-from gpusearch.io.rows import Fault, is_number, not_utf8, quoted, shown, words_of
+from gpusearch.io.rows import BLANKS, Fault, is_number, not_utf8, quoted, shown, words_of
 from gpusearch.io.sequences import (
     Interner,
     Sequences,
@@ -221,7 +221,7 @@ class _ArpaReader:
     def _next_text(self) -> bytes | None:
         """The next line that is not blank."""
         line = self._next_line()
-        while line is not None and not line.strip(b" \t"):
+        while line is not None and not line.strip(BLANKS):
             line = self._next_line()
         return line
 
@@ -233,14 +233,14 @@ class _ArpaReader:
         line = self._next_text()
         while line is not None and line.startswith(b"#"):  # comments, as KenLM lets them stand before the header
             line = self._next_text()
-        if line is None or line.strip(b" \t") != b"\\data\\":
+        if line is None or line.strip(BLANKS) != b"\\data\\":
             hint = None
             if line is not None and line.startswith(b"mmap lm"):
                 hint = 'this is a KenLM binary: give the ARPA file, or set backend = "kenlm"'
             raise self._error("not an ARPA file", line, "\\data\\", hint)
         counts: list[int] = []
-        while (line := self._next_line()) is not None and line.strip(b" \t"):
-            match = _COUNT.fullmatch(line.strip(b" \t"))
+        while (line := self._next_line()) is not None and line.strip(BLANKS):
+            match = _COUNT.fullmatch(line.strip(BLANKS))
             if match is None or int(match[1]) != len(counts) + 1:
                 raise self._error("ARPA header", line, f"ngram {len(counts) + 1}=number, or an empty line")
             if len(counts) == MAX_ORDER:
@@ -252,7 +252,7 @@ class _ArpaReader:
 
     def _expect(self, marker: str, order: int) -> None:
         line = self._next_text()
-        if line is not None and line.strip(b" \t") == marker.encode():
+        if line is not None and line.strip(BLANKS) == marker.encode():
             return
         if order and line is not None and is_number(words_of(line)[0]):
             raise self._error(f"more {order}-grams than the header says", line, marker)

@@ -48,12 +48,18 @@ def without_return(text: Array, start: int, end: int) -> int:
 
 
 @helper
+def is_blank(byte: Integer) -> bool:
+    """Whether a byte separates words: blank, tab, carriage return or NUL, as `files.BLANKS` has it."""
+    return byte == 32 or byte == 9 or byte == 13 or byte == 0
+
+
+@helper
 def token(text: Array, start: int, stop: int) -> tuple[int, int]:
-    """Bounds of the next word, blanks and tabs being the only borders; an empty one where there is none."""
-    while start < stop and (text[start] == 32 or text[start] == 9):
+    """Bounds of the next word between blanks; an empty one where there is none."""
+    while start < stop and is_blank(text[start]):
         start += 1
     end = start
-    while end < stop and text[end] != 32 and text[end] != 9:
+    while end < stop and not is_blank(text[end]):
         end += 1
     return start, end
 

@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 Table = TypeVar("Table")
 
 # Raised whenever arrays of equal names come to mean something else.
-FORMAT = 1
+FORMAT = 2
 _NAME = re.compile(r"[a-z0-9_]+")
 
 

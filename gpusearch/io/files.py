@@ -19,14 +19,16 @@ from typing import IO, BinaryIO, cast
 
 from gpusearch.errors import NO_ROOM, InputError
 
-_BLANKS = re.compile("[ \t]+")
+#: What separates tokens: KenLM's word borders. All else, a no-break space too, is part of a word.
+BLANKS = " \t\r\0"
+_BLANKS = re.compile(f"[{BLANKS}]+")
 # What the decompressors raise on a file that is cut off or corrupted (gzip.BadGzipFile is an OSError).
 _DAMAGED = (EOFError, lzma.LZMAError, zlib.error, OSError)
 _standard_inputs_read: list[object] = []  # the last of them, kept so that another one is never taken for it
 
 
 def split_blank(text: str) -> list[str]:
-    """Tokens of a line, split on blank and tab only: a no-break space is part of a word (as in KenLM)."""
+    """Tokens of a line, split at :data:`BLANKS` only."""
     return [token for token in _BLANKS.split(text) if token]
 
 

@@ -1,6 +1,6 @@
 """Rows of Moses' text tables, ``source ||| target ||| scores ||| alignment ||| ...``, as columns of numbers.
 
-Conventions are Moses': fields are split at the bare three characters ``|||`` and their words on blank and tab;
+Conventions are Moses': fields are split at the bare three characters ``|||`` and their words at blanks, as text is;
 any word is opaque; scores are probabilities, kept as natural logarithms that do not fall below -100.
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 
 from gpusearch.errors import InputError
 from gpusearch.io import columns as kernel
+from gpusearch.io import files
 from gpusearch.io.columns import LONGEST, LOWEST, Columns, Layout, parse_rows
 from gpusearch.io.compilation import Array
 from gpusearch.io.files import read_blocks
@@ -25,7 +26,9 @@ from gpusearch.io.sequences import Interner, Sequences
 
 logger = logging.getLogger(__name__)
 
-_BLANKS = re.compile(rb"[ \t]+")
+BLANKS = files.BLANKS.encode()
+_BLANKS = re.compile(rb"[%b]+" % BLANKS)
+_VISIBLE = str.maketrans({"\t": "\\t", "\r": "\\r", "\0": "\\0"})
 _NUMBER = re.compile(rb"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _POINT = re.compile(rb"([0-9]+)-([0-9]+)")
 _SHOWN = 60
@@ -108,17 +111,17 @@ def warn_of_skipped(path: str | Path, notes: dict[str, Any]) -> None:
 
 def shown(text: bytes) -> str:
     """A piece of a line as messages show it: blanks trimmed, cut where it is long."""
-    readable = text.strip(b" \t").decode("utf-8", "backslashreplace")
+    readable = text.strip(BLANKS).decode("utf-8", "backslashreplace")
     return readable if len(readable) <= _SHOWN else readable[: _SHOWN - 3] + "..."
 
 
 def quoted(text: bytes) -> str:
-    """A piece of a line between quotation marks, tabs made visible."""
-    return "'" + shown(text).replace("\t", "\\t") + "'"
+    """A piece of a line between quotation marks, blanks that nobody sees made visible."""
+    return "'" + shown(text).translate(_VISIBLE) + "'"
 
 
 def words_of(field: bytes) -> list[bytes]:
-    """Words of a field, split on blank and tab."""
+    """Words of a field, split at blanks."""
     return [word for word in _BLANKS.split(field) if word]
 
 
@@ -141,7 +144,7 @@ def explain_row(line: bytes, layout: Layout, scores: Scores) -> Fault | None:
     fields = line.split(b"|||")
     form = FORMS[layout.key_fields]
     if len(fields) <= layout.key_fields:
-        found = f"{len(fields)} in {quoted(line)}" if line.strip(b" \t") else "an empty line"
+        found = f"{len(fields)} in {quoted(line)}" if line.strip(BLANKS) else "an empty line"
         return Fault("too few fields", found, form)
     if fault := not_utf8(b"|||".join(fields[: layout.key_fields])):
         return fault

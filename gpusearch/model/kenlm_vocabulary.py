@@ -7,7 +7,7 @@ import struct
 from pathlib import Path
 
 from gpusearch.errors import InputError
-from gpusearch.io.files import open_bytes, read_lines, split_blank
+from gpusearch.io.files import BLANKS, open_bytes, read_lines, split_blank
 
 _MAGIC = b"mmap lm http://kheafield.com/code format version 5\n\0"
 # After the magic bytes and values that show the machine's byte order: order (1 byte) at 88, whether the words are
@@ -62,9 +62,9 @@ def _binary_words(path: Path) -> list[str]:
 def _arpa_words(path: str | Path) -> list[str]:
     lines = enumerate(read_lines(path), 1)
     for number, line in lines:
-        if line.strip(" \t") == "\\1-grams:":
+        if line.strip(BLANKS) == "\\1-grams:":
             break
-        if number == 1 and line.strip(" \t") not in ("\\data\\", ""):
+        if number == 1 and line.strip(BLANKS) not in ("\\data\\", ""):
             raise InputError("neither an ARPA file nor a KenLM binary", path=path, line=1, found=repr(line[:40]))
     words: list[str] = []
     for number, line in lines:

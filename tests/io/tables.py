@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 ODD_WORDS = [
     *("a", "b", "ab", "é", "語", "😀", "|", "||", "a|b", "[X]", "[]", "(((", "<a>", "<s>", "&apos;", "&amp;lt;", "&"),
     *("&#124;", "\u00a0", "a\u00a0b", "\u2028", "\u0085", "\x0b", "\x1c", "\ufeff", "\u3000", "0-0", "0.5", "\\"),
-    *("'", '"', "\r\r", "#", "\x00"),
+    *("'", '"', "#", "\x01", "\x7f"),
 ]
 
 
@@ -27,7 +27,7 @@ class NaiveTable:
 
 
 def tokens(text: str) -> tuple[str, ...]:
-    return tuple(token for token in re.split("[ \t]+", text) if token)
+    return tuple(token for token in re.split("[ \t\r\0]+", text) if token)
 
 
 def log32(text: str) -> float:
@@ -47,7 +47,7 @@ def read_naively(text: str) -> NaiveTable:
 
 
 words = st.sampled_from(ODD_WORDS)
-blanks = st.sampled_from([" ", "  ", "\t", " \t "])
+blanks = st.sampled_from([" ", "  ", "\t", " \t ", "\r", "\0"])
 
 
 @st.composite

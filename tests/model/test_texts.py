@@ -96,7 +96,7 @@ def test_unknown_words_only(decoder: Decoder, method: str) -> None:
 @pytest.mark.parametrize("method", ["search", "beam"])
 def test_any_token_is_a_word(decoder: Decoder, method: str) -> None:
     """Brackets, bars, entities and marks of other tools neither stop the decoder nor mean anything."""
-    odd = "[] ((( [X] a|b|c|d|e ||| |0-1| <s> </s> <unk> &#124; <a b='c'> \u00a0 \u2028 \x00 {} _ \\"
+    odd = "[] ((( [X] a|b|c|d|e ||| |0-1| <s> </s> <unk> &#124; <a b='c'> \u00a0 \u2028 \x01 {} _ \\"
     assert check(decoder, [[odd, "la maison"]], method=method) == [[odd, "the house"]]
     for token in odd.split(" "):
         assert check(decoder, [[f"{token} maison {token}"]], chains=1, method=method) == [[f"{token} house {token}"]]
