@@ -19,10 +19,10 @@ class TextConfig(Group):
     """`[text]`: from raw text to the tokens of the models, and back."""
 
     tokenizer: Literal["none", "moses", "sentencepiece"] = Field(
-        "none", description="none: the text is tokenised already (blank and tab separate tokens)"
+        "none", description="none: the text is tokenised already (blanks and tabs separate tokens)"
     )
-    source_language: str | None = Field(None, description="language code of the source, for the tokenizer")
-    target_language: str | None = Field(None, description="language code of the target, for the tokenizer")
+    source_language: str | None = Field(None, description="language code of the source (ISO 639), for the tokenizer")
+    target_language: str | None = Field(None, description="language code of the target (ISO 639), for the tokenizer")
     lowercase: bool = Field(False, description="lower-case the source before it is looked up")
     truecase: bool = Field(False, description="give sentence-initial words their usual case, and a capital on output")
     source_truecaser: FilePath | None = Field(None, description="truecasing model of the source")
@@ -34,6 +34,10 @@ class TextConfig(Group):
     unescape: bool = Field(
         False,
         description="tables (and tokenised text) carry the escapes of Moses (&apos; &#124; ...): undo them",
+    )
+    nfc: bool = Field(
+        True,
+        description="tokenizers moses and sentencepiece: a letter and its accents become one character (Unicode NFC)",
     )
     normalize: bool = Field(False, description="tokenizer moses: replace typographic quotes by plain ones")
     split_hyphens: bool = Field(False, description="tokenizer moses: split words at hyphens (@-@)")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -116,10 +117,14 @@ def _differ(tree: Tree, tokens: Sequence[str], name: str) -> InputError:
         f"the tree and {name} have different texts",
         path=tree.path,
         line=tree.line,
-        found=repr(tree.text[:_EXCERPT]),
-        expected=repr(visible("".join(tokens))[:_EXCERPT]),
+        found=_shown(tree.text),
+        expected=_shown(visible("".join(tokens))),
         hint="trees follow the order of the segments that have words, one each",
     )
+
+
+def _shown(text: str) -> str:
+    return repr(unicodedata.normalize("NFC", text)[:_EXCERPT])
 
 
 def flat_trees(trees: Sequence[TokenTree | None], tokens: Sequence[int]) -> Trees:

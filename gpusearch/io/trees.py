@@ -5,6 +5,7 @@ https://universaldependencies.org/format.html
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -25,7 +26,7 @@ class Word:
     upos: str
     xpos: str
     start: int
-    """Its first character among those of the sentence's text, white space left out; the words of a multiword token
+    """Its first character among those of the sentence's text; the words of a multiword token
     (French ``du``: de, le) stand for all of its characters."""
     stop: int
     """Behind its last character."""
@@ -37,15 +38,19 @@ class Tree:
 
     words: tuple[Word, ...]
     text: str
-    """All characters but white space."""
+    """The visible characters."""
     path: str
     line: int
     """The sentence's first line in the file, for messages."""
 
 
 def visible(text: str) -> str:
-    """A text without white space and control characters: what is compared, and what characters are counted by."""
-    return "".join(character for character in text if not character.isspace() and ord(character) >= 32)
+    """A text without white space and control characters: what is compared, and what characters are counted by.
+
+    Accents are characters of their own (Unicode NFD), so that it does not matter which form tokens and trees have.
+    """
+    decomposed = unicodedata.normalize("NFD", text)
+    return "".join(character for character in decomposed if not character.isspace() and ord(character) >= 32)
 
 
 def read_trees(path: str | Path) -> list[Tree]:

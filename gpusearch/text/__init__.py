@@ -1,7 +1,6 @@
 """From raw text to tokens and back: tokenisation, subwords, truecasing, spacing."""
 
 from gpusearch.text.escapes import unescape
-from gpusearch.text.preparation import prepare_side
 from gpusearch.text.processor import TextProcessor, make_processor
 from gpusearch.text.spacing import Spacing, read_spacing, train_spacing
 from gpusearch.text.subwords import Subwords, train_sentencepiece
@@ -14,7 +13,6 @@ __all__ = [
     "TextProcessor",
     "Truecaser",
     "make_processor",
-    "prepare_side",
     "read_spacing",
     "read_truecaser",
     "tokenize_file",

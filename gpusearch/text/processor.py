@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from gpusearch.errors import InputError
 from gpusearch.io.files import split_blank
 from gpusearch.text.escapes import unescape
+from gpusearch.text.languages import check_language
 from gpusearch.text.segmentation import MosesSegmenter
 from gpusearch.text.spacing import Spacing, read_spacing
 from gpusearch.text.subwords import Subwords
@@ -20,15 +22,23 @@ if TYPE_CHECKING:
 
 Side = Literal["source", "target"]
 
-_LINE_BREAKS = str.maketrans("\n\r", "  ")
+
+def compose(text: str) -> str:
+    """A letter and its accents as one character where there is one: Unicode's canonical composition, NFC."""
+    return unicodedata.normalize("NFC", text)
 
 
 class TextProcessor(ABC):
     """Raw text <-> tokens of one language.
 
-    A token is any non-empty text without blank, tab or line break; nothing else is forbidden or escaped. A
-    segment is one line: line breaks inside of it count as blanks. Characters are never normalised in silence.
+    A token is any non-empty text without blanks (:data:`~gpusearch.io.files.BLANKS`) and line breaks; nothing else is
+    forbidden or escaped. A segment is one line: line breaks inside of it count as blanks. No character is replaced but
+    as ``[text]`` says (``nfc``, ``normalize``, ``lowercase``).
     """
+
+    def normalized(self, raw: str) -> str:
+        """The raw text that is cut into tokens."""
+        return raw
 
     @abstractmethod
     def to_tokens(self, raw: str) -> list[str]:
@@ -46,7 +56,7 @@ class TextProcessor(ABC):
 
 
 class BlankProcessor(TextProcessor):
-    """``tokenizer = "none"``: the text is tokenised already. Tokens are what stands between blanks and tabs.
+    """``tokenizer = "none"``: the text is tokenised already. Tokens are what stands between blanks.
 
     Args:
         unescape: the text carries Moses' escapes, as do the tables; both are read without them.
@@ -57,7 +67,7 @@ class BlankProcessor(TextProcessor):
         self._unescape, self._lowercase = unescape, lowercase
 
     def to_tokens(self, raw: str) -> list[str]:
-        """Split on blank and tab only: a no-break space is part of a word."""
+        """Split at blanks only: a no-break space is part of a word."""
         text = unescape(raw) if self._unescape else raw
         return _split(text.lower() if self._lowercase else text)
 
@@ -70,12 +80,13 @@ class MosesProcessor(TextProcessor):
     """``tokenizer = "moses"``: words and punctuation marks, true-cased or lower-cased if wished.
 
     Args:
-        language: two-letter code.
+        language: code of ISO 639.
         spacing: how to write tokens as text; by rules where it is None.
         truecase: capitals at the beginnings of sentences are given back on the way to text.
         truecaser: the model that takes them away on the way to tokens.
         known_forms: see :meth:`~gpusearch.text.truecaser.Truecaser.apply`.
         lowercase: lower-case all tokens (and so the text that is made of them).
+        nfc: see :func:`compose`.
         normalize: replace typographic quotes and other variants of punctuation by their plain forms, as
             Moses' ``normalize-punctuation`` does.
         split_hyphens: a hyphen inside of a word becomes a token of its own (``@-@``).
@@ -90,6 +101,7 @@ class MosesProcessor(TextProcessor):
         truecaser: Truecaser | None = None,
         known_forms: bool = False,
         lowercase: bool = False,
+        nfc: bool = True,
         normalize: bool = False,
         split_hyphens: bool = False,
     ) -> None:
@@ -99,11 +111,17 @@ class MosesProcessor(TextProcessor):
         self._truecaser = truecaser
         self._known_forms = known_forms
         self._lowercase = lowercase
-        self._normalize = punctuation_normalizer(language) if normalize else None
+        self._nfc = nfc
+        self._plain_punctuation = _punctuation_normalizer(language) if normalize else None
+
+    def normalized(self, raw: str) -> str:
+        """The raw text with composed letters and plain punctuation, as far as that is wished."""
+        text = compose(raw) if self._nfc else raw
+        return self._plain_punctuation(text) if self._plain_punctuation else text
 
     def to_tokens(self, raw: str) -> list[str]:
         """Tokens in their true case."""
-        tokens = self._segmenter.tokens(self._normalize(raw) if self._normalize else raw)
+        tokens = self._segmenter.tokens(self.normalized(raw))
         if self._lowercase:
             return [token.lower() for token in tokens]
         if not self._truecase:
@@ -125,15 +143,20 @@ class SentencePieceProcessor(TextProcessor):
     Args:
         subwords: the model.
         lowercase: lower-case the text first.
+        nfc: see :func:`compose`.
     """
 
-    def __init__(self, subwords: Subwords, *, lowercase: bool = False) -> None:
-        self._subwords, self._lowercase = subwords, lowercase
+    def __init__(self, subwords: Subwords, *, lowercase: bool = False, nfc: bool = True) -> None:
+        self._subwords, self._lowercase, self._nfc = subwords, lowercase, nfc
+
+    def normalized(self, raw: str) -> str:
+        """The raw text with composed and small letters, as far as that is wished."""
+        text = compose(raw) if self._nfc else raw
+        return text.lower() if self._lowercase else text
 
     def to_tokens(self, raw: str) -> list[str]:
-        """Pieces; every Unicode space but blank and tab is a character like any other."""
-        text = raw.translate(_LINE_BREAKS)
-        return self._subwords.split(text.lower() if self._lowercase else text)
+        """Pieces; every Unicode space is a character like any other."""
+        return self._subwords.split(self.normalized(raw).replace("\n", " "))
 
     def to_text(self, tokens: Sequence[str], source: str | None = None) -> str:
         """The pieces' text."""
@@ -152,10 +175,11 @@ def make_processor(config: TextConfig, side: Side) -> TextProcessor:
         model = _of_side(config, "sentencepiece_{}", side)
         if model is None:
             raise InputError('tokenizer = "sentencepiece" without a model file', hint=f"set sentencepiece_{side}")
-        return SentencePieceProcessor(Subwords(model), lowercase=config.lowercase)
+        return SentencePieceProcessor(Subwords(model), lowercase=config.lowercase, nfc=config.nfc)
     language = config.source_language if side == "source" else config.target_language
     if language is None:
         raise InputError('tokenizer = "moses" without a language', hint=f"set text.{side}_language")
+    check_language(language, f"text.{side}_language")
     truecaser, spacing = _of_side(config, "{}_truecaser", side), _of_side(config, "{}_spacing", side)
     return MosesProcessor(
         language,
@@ -164,6 +188,7 @@ def make_processor(config: TextConfig, side: Side) -> TextProcessor:
         truecaser=read_truecaser(truecaser) if config.truecase and truecaser else None,
         known_forms=side == "source",
         lowercase=config.lowercase,
+        nfc=config.nfc,
         normalize=config.normalize,
         split_hyphens=config.split_hyphens,
     )
@@ -175,7 +200,7 @@ def _of_side(config: TextConfig, key: str, side: Side) -> Path | None:
 
 
 def _split(text: str) -> list[str]:
-    return split_blank(text.translate(_LINE_BREAKS))
+    return split_blank(text.replace("\n", " "))
 
 
 def _begins_in_lower_case(text: str) -> bool:
@@ -183,7 +208,7 @@ def _begins_in_lower_case(text: str) -> bool:
     return next((character for character in text if character.isalnum()), "").islower()
 
 
-def punctuation_normalizer(language: str) -> Callable[[str], str]:
+def _punctuation_normalizer(language: str) -> Callable[[str], str]:
     """Moses' ``normalize-punctuation`` for a language, as sacremoses has it."""
     from sacremoses import MosesPunctNormalizer
 

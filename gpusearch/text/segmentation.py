@@ -9,11 +9,17 @@ from __future__ import annotations
 import re
 
 from gpusearch.errors import GpusearchError
+from gpusearch.text.languages import check_language
 
 # What sacremoses would change or drop is replaced, character for character, in a copy that it reads in place
-# of the raw text: controls are borders, and the typographic apostrophe follows the rules of the plain one.
-_COPY = str.maketrans({**{chr(code): " " for code in range(32)}, "’": "'"})
-_CHANGED = re.compile("[\0-\x1f’]")
+# of the raw text: controls are borders, the typographic apostrophe follows the rules of the plain one, and an accent
+# that is a character of its own those of a letter, so that it stays with its letter.
+_ACCENTS = (range(0x300, 0x370), range(0x1AB0, 0x1B00), range(0x1DC0, 0x1E00), range(0xFE20, 0xFE30))
+_ACCENT = "".join(f"{chr(codes[0])}-{chr(codes[-1])}" for codes in _ACCENTS)
+_COPY = str.maketrans(
+    {**{code: " " for code in range(32)}, ord("’"): "'", **{code: "x" for codes in _ACCENTS for code in codes}}
+)
+_CHANGED = re.compile(f"[\0-\x1f’{_ACCENT}]")
 _MARKER = "DOTMULTI"  # sacremoses keeps runs of dots under this name, and would turn it into a dot in the text
 _PROTECTED = re.compile(
     r"(?:(?:https?|ftp|rsync)://|\bwww\.)[^\s<>\"«»“”]*[^\s<>\"«»“”.,;:!?(){}\[\]'’]"  # addresses of pages
@@ -21,7 +27,7 @@ _PROTECTED = re.compile(
     re.IGNORECASE,
 )
 
-_INNER_HYPHEN = re.compile(r"(?<=[^\W_])(-)(?=[^\W_])")
+_INNER_HYPHEN = re.compile(rf"(?<=[^\W_]|[{_ACCENT}])(-)(?=[^\W_])")
 
 JOINED_HYPHEN = "@-@"
 """The token for a hyphen inside of a word, where those are split. Raw text never gives it: it gives three."""
@@ -30,19 +36,24 @@ JOINED_HYPHEN = "@-@"
 class MosesSegmenter:
     """Cuts raw text into words as Moses' tokenizer does for a language.
 
-    Additions to Moses' rules: addresses of pages and people stay in one piece, and ``’`` is treated as ``'``
-    (``l’ | utilisation``, ``Minister | ’s``). Every Unicode white space is a border, the no-break space too,
+    Additions to Moses' rules: addresses of pages and people stay in one piece, ``’`` is treated as ``'``
+    (``l’ | utilisation``, ``Minister | ’s``), and combining accents (U+0300 to U+036F and the like) are no tokens of
+    their own. Every Unicode white space is a border, the no-break space too,
     so no token holds any: whichever way another tool splits the tokenised lines, on blanks or on all white
     space, it counts the same tokens.
 
     Args:
-        language: two-letter code; one that sacremoses does not know gets the English list of abbreviations.
+        language: code of ISO 639; one that sacremoses does not know gets the English list of abbreviations.
         split_hyphens: whether :meth:`tokens` splits words at hyphens, too.
+
+    Raises:
+        InputError: no code of ISO 639.
     """
 
     def __init__(self, language: str, *, split_hyphens: bool = False) -> None:
         from sacremoses import MosesTokenizer
 
+        check_language(language)
         self.language = language
         self.split_hyphens = split_hyphens
         self._moses = MosesTokenizer(language)

@@ -41,7 +41,7 @@ class Spacing:
     quotes count as opening and closing in turn.
 
     Args:
-        language: two-letter code, for the rules.
+        language: code of ISO 639, for the rules.
         gaps: context -> gap, as :func:`train_spacing` makes it.
     """
 
@@ -113,7 +113,7 @@ def train_spacing(
 
     Args:
         lines: raw lines; ``limit`` of them are read (the figures settle long before).
-        language: two-letter code, for the tokenizer and the rules.
+        language: code of ISO 639, for the tokenizer and the rules.
         path: where to write the file, if anywhere.
     """
     segmenter = MosesSegmenter(language)

@@ -17,18 +17,15 @@ from gpusearch.text import (
     train_spacing,
     train_truecaser,
 )
-from gpusearch.text.processor import Side
+from gpusearch.text.languages import check_language, languages
+from gpusearch.text.processor import Side, compose
 
 SIDES: tuple[Side, Side] = ("source", "target")
-
-# Endings of file names that look like language codes and are none.
-_NO_LANGUAGES = frozenset({"gz", "xz"})
 
 
 def guess_language(path: Path) -> str | None:
     """The two-letter code in a file name such as `train.fr`, `fr.txt` or `corpus.fr.gz`."""
-    parts = [part for part in reversed(path.name.split(".")) if part not in _NO_LANGUAGES]
-    return next((part for part in parts if len(part) == 2 and part.isascii() and part.islower()), None)
+    return next((part for part in reversed(path.name.split(".")) if part in languages()), None)
 
 
 def settle_text(
@@ -43,7 +40,8 @@ def settle_text(
     """The `[text]` group of a model to be trained, whose files will stand in `folder`.
 
     Raises:
-        InputError: the Moses tokenizer is to be used, and a language is neither given nor seen in the file name.
+        InputError: the Moses tokenizer is to be used, and a language is neither given nor seen in the file name, or
+            what is given is no language code.
     """
     codes = [given or guess_language(path) for given, path in zip(languages, paths, strict=True)]
     moses = tokenizer == "moses"
@@ -54,6 +52,8 @@ def settle_text(
                 found=f"no two-letter code in the name {path.name}",
                 hint=f"give --{side}-language, or --tokenizer none",
             )
+        if moses and code is not None:
+            check_language(code, f"--{side}-language")
     cased = moses and truecase and not lowercase
     pieces = tokenizer == "sentencepiece"
     return TextConfig(
@@ -90,16 +90,18 @@ def prepare_text(
         subwords: Path | None = getattr(config, f"sentencepiece_{side}")
         if subwords is not None:
             with progress.task(f"learn the pieces of the {side}"):
-                train_sentencepiece(read_lines(path), subwords, vocabulary_size=pieces, lowercase=config.lowercase)
+                lines = map(compose, read_lines(path)) if config.nfc else read_lines(path)
+                train_sentencepiece(lines, subwords, vocabulary_size=pieces, lowercase=config.lowercase)
+        # Tokens do not depend on the spacing. Of the truecased text only the case differs, so that it is tokenised
+        # once, for the model and for its use.
+        processor = make_processor(config.model_copy(update={"truecase": False, f"{side}_spacing": None}), side)
         spacing: Path | None = getattr(config, f"{side}_spacing")
         language: str | None = getattr(config, f"{side}_language")
         if spacing is not None and language is not None:
             with progress.task(f"learn the spacing of the {side}"):
-                train_spacing(read_lines(path), language, spacing)
-        # Of the truecased text only the case differs, so that it is tokenised once, for the model and for its use.
-        cased = config.model_copy(update={"truecase": False})
+                train_spacing(map(processor.normalized, read_lines(path)), language, spacing)
         with progress.task(f"tokenize the {side}", None, "lines") as task:
-            lines = tokenize_lines(read_lines(path), make_processor(cased, side), threads)
+            lines = tokenize_lines(read_lines(path), processor, threads)
             _write(_counted(lines, task.advance), out)
         truecaser: Path | None = getattr(config, f"{side}_truecaser")
         if truecaser is not None:

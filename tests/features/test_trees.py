@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tarfile
+import unicodedata
 from pathlib import Path
+from typing import Literal
 
 import conllu
 import numpy as np
 import pytest
 
 from gpusearch.errors import InputError
-from gpusearch.features.trees import flat_trees, lay_over
+from gpusearch.features.trees import flat_trees, lay_over, plain_text
 from gpusearch.io.trees import Tree, read_trees, visible
 from gpusearch.kernels.cohesion import NOUN, OTHER, VERB
 from gpusearch.text.processor import BlankProcessor, MosesProcessor
@@ -52,6 +54,15 @@ def test_words_get_all_tokens_that_they_overlap(tree: Tree) -> None:
     laid = lay_over(tree, ["▁on", "▁v", "a", "▁au", "▁mar", "ché", "@-@", "gare", "."], "segment 1")
     assert laid.tokens[1] == {1, 2} and laid.tokens[2] == laid.tokens[3] == {3} and laid.tokens[4] == {4, 5}
     assert laid.words[6] == (5,)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_forms_of_unicode_do_not_matter(tree: Tree, form: Literal["NFC", "NFD"]) -> None:
+    """Tokens may be composed (`text.nfc`) where the treebank is not, or the other way round; pieces may cut there."""
+    tokens = ["On", "va", "au", unicodedata.normalize(form, "marché-gare"), "."]
+    assert lay_over(tree, tokens, "it").words == ((0,), (1,), (2, 3), (4, 5, 6), (7,))
+    assert lay_over(tree, ["On", "va", "au", "marche", "\u0301-gare", "."], "it").words[3:] == ((4,), (4, 5, 6), (7,))
+    assert plain_text(tokens) == plain_text([tree.text])
 
 
 def test_a_token_of_spaces_is_no_word(tree: Tree) -> None:

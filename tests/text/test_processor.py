@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -12,22 +13,29 @@ from hypothesis import strategies as st
 from gpusearch.config import TextConfig
 from gpusearch.errors import InputError
 from gpusearch.text import make_processor, train_sentencepiece, train_spacing, train_truecaser
-from gpusearch.text.processor import BlankProcessor, MosesProcessor
+from gpusearch.text.processor import BlankProcessor, MosesProcessor, TextProcessor
 from gpusearch.text.segmentation import MosesSegmenter
 
 NONE = BlankProcessor()
 
 
 @pytest.mark.complaint(6)
-@given(st.lists(st.text(st.characters(exclude_characters=" \t\n\r", exclude_categories=["Cs"]), min_size=1)))
+@given(st.lists(st.text(st.characters(exclude_characters=" \t\n\r\0", exclude_categories=["Cs"]), min_size=1)))
 def test_none_takes_any_token(tokens: list[str]) -> None:
     """Complaint 6: `[X]`, `(((`, `a|b|c|d|e`, `<a>`, or anything else, is a word."""
     assert NONE.to_tokens(" ".join(tokens)) == tokens
     assert NONE.to_text(tokens) == " ".join(tokens)
 
 
+@pytest.mark.complaint(31)
+@pytest.mark.parametrize("processor", [NONE, MosesProcessor("en")])
+def test_blanks_are_those_of_kenlm(processor: TextProcessor) -> None:
+    """Complaint 31: blank, tab, carriage return and NUL separate words here as in language models."""
+    assert processor.to_tokens("\0a\rb\0\0c\r\td\r") == [*"abcd"]
+
+
 @pytest.mark.complaint(25)
-def test_none_splits_on_blank_and_tab_only() -> None:
+def test_none_splits_at_no_other_space() -> None:
     """Complaint 25: a no-break space is part of a word, as KenLM has it; so are all other Unicode spaces."""
     assert NONE.to_tokens(" a\u00a0b \t c\u2003d\u202fe\u2028f\x85g\x0bh\x0ci\x1cj ") == [
         "a\u00a0b",
@@ -52,12 +60,34 @@ def test_escapes_are_read_on_demand_only() -> None:
     assert reading.to_text(["a|b", "&"]) == "a|b &"
 
 
-@given(st.text(max_size=30))
-def test_unicode_is_never_normalised(raw: str) -> None:
+TEXTS = st.text(max_size=30) | st.text("eé\u0301\u0323\u0345ﬁＡ \u1100\u1161Å", max_size=12)
+
+
+@given(TEXTS)
+def test_unicode_is_not_normalised_without_nfc(raw: str) -> None:
     """Composed and decomposed letters, ligatures, wide forms: all pass."""
     text = "".join(raw.split())
-    moses = MosesProcessor("fr")
+    moses = MosesProcessor("fr", nfc=False)
     assert "".join(moses.to_tokens(raw)) == "".join(c for c in text if ord(c) >= 32)
+
+
+@given(TEXTS)
+def test_canonically_equal_texts_have_equal_tokens(raw: str) -> None:
+    """They look alike, so tables must not tell them apart; ligatures and wide forms stay what they are."""
+    moses = MosesProcessor("fr")
+    tokens = moses.to_tokens(raw)
+    for form in ("NFC", "NFD"):
+        assert moses.to_tokens(unicodedata.normalize(form, raw)) == tokens
+    composed = unicodedata.normalize("NFC", raw)
+    assert "".join(tokens) == "".join(c for c in composed if not c.isspace() and ord(c) >= 32)
+
+
+def test_nfc_can_be_switched_off() -> None:
+    decomposed = "l'e\u0301te\u0301"
+    for nfc, expected in ((True, ["l'", "été"]), (False, ["l'", "e\u0301te\u0301"])):
+        config = TextConfig(tokenizer="moses", source_language="fr", nfc=nfc)
+        assert make_processor(config, "source").to_tokens(decomposed) == expected
+    assert NONE.to_tokens(decomposed) == [decomposed]
 
 
 def test_normalise_on_demand() -> None:
@@ -119,7 +149,7 @@ def test_sentencepiece(tmp_path: Path) -> None:
     train_sentencepiece(["la forêt du ministre"] * 3, path, vocabulary_size=30)
     config = TextConfig(tokenizer="sentencepiece", sentencepiece_source=path, sentencepiece_target=path)
     processor = make_processor(config, "target")
-    assert processor.to_text(processor.to_tokens("la  forêt\ndu X")) == "la forêt du X"
+    assert processor.to_text(processor.to_tokens("la \0forêt\n\rdu X")) == "la forêt du X"
     assert processor.to_tokens("") == []
 
 
@@ -139,6 +169,34 @@ def test_processors_can_be_sent_to_other_processes(config: TextConfig) -> None:
     processor = make_processor(config, "target")
     copy = pickle.loads(pickle.dumps(processor))
     assert copy.to_tokens("The Act.") == processor.to_tokens("The Act.")
+
+
+@pytest.mark.parametrize("language", ["mni", "haw", "sw"])
+def test_languages_without_rules_of_their_own(language: str) -> None:
+    """What sacremoses has no list of abbreviations for is cut as by its general rules."""
+    assert MosesProcessor(language).to_tokens("Aloha, x.") == ["Aloha", ",", "x", "."]
+
+
+@pytest.mark.parametrize(
+    ("language", "near"),
+    [
+        ("french", "; nearest known: fr (French)"),
+        ("Frensh", "; nearest known: fr (French)"),
+        ("fra", "; nearest known: fr (French)"),
+        ("FR", "; nearest known: fr (French)"),
+        ("pt_BR", "; nearest known: pt (Portuguese)"),
+        ("xx", ""),
+        ("", ""),
+    ],
+)
+def test_what_is_no_language_code_is_refused(language: str, near: str) -> None:
+    config = TextConfig(tokenizer="moses", target_language=language)
+    with pytest.raises(InputError) as error:
+        make_processor(config, "target")
+    assert str(error.value) == (
+        f"text.target_language is no code of ISO 639; found {language!r}; "
+        f"expected two letters, such as fr, or three for a language that has no two{near}"
+    )
 
 
 def test_moses_needs_a_language() -> None:

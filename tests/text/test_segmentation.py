@@ -28,6 +28,7 @@ CASES = [
     (ENGLISH, "(www.a.org/x_y).", ["(", "www.a.org/x_y", ")", "."]),
     (ENGLISH, "mail john.doe+x@mail.example.org.", ["mail", "john.doe+x@mail.example.org", "."]),
     (ENGLISH, "bell\x07 \x1c end", ["bell", "end"]),
+    (FRENCH, "l'e\u0301te\u0301, g\u0303 x\u0323\u0301y", ["l'", "e\u0301te\u0301", ",", "g\u0303", "x\u0323\u0301y"]),
     (ENGLISH, " \t\u00a0", []),
     (ENGLISH, "", []),
 ]
@@ -69,6 +70,7 @@ def test_hyphens_are_split_on_demand_only() -> None:
     assert ENGLISH.tokens(raw) == raw.split(" ")
     assert splitting.tokens(raw) == expected
     assert splitting.tokens("@-@") == ["@", "-", "@"]
+    assert splitting.tokens("e\u0301-e\u0301") == ["e\u0301", "@-@", "e\u0301"]
 
 
 @pytest.mark.parametrize("language", ["fr", "en"])

@@ -33,7 +33,9 @@ def test_pieces(subwords: Subwords) -> None:
     assert subwords.split("") == subwords.split(" \t") == []
 
 
-@given(st.lists(st.text(st.characters(exclude_characters=" \t▁", exclude_categories=["Cs"]), min_size=1, max_size=6)))
+@given(
+    st.lists(st.text(st.characters(exclude_characters=" \t\r\0▁", exclude_categories=["Cs"]), min_size=1, max_size=6))
+)
 def test_nothing_is_lost(subwords: Subwords, words: list[str]) -> None:
     """Any characters, known to the model or not, `<s>` and `</s>` as well: only repeated blanks are."""
     text = " ".join(words)
