@@ -1,10 +1,12 @@
-"""What searches find that start from the beam's result: sentences below it, sentences above Moses, the total.
+"""What searches find that start from the beam's result: sentences below it, sentences above Moses, the total; and what
+sweeps and enumeration say of the beam's result itself.
 
-usage: python -m profiling.from_beam PARITY WORK [--chains 64] [--keep]
+usage: python -m profiling.from_beam PARITY WORK [--models newstest newstest-lr laws laws-lr] [--chains 64]
+           [--derivations 100000] [--keep]
 
-On both parity models, each without and with its reordering model, under Moses' two checks of the distortion limit, so
-that whatever ends above Moses was open to Moses too. The exit code is 1 if a sentence ends below the beam. One thread;
-CPU seconds are of options, beam and search.
+Under Moses' two checks of the distortion limit, so that whatever ends above Moses was open to Moses too. Sentences
+with at most --derivations of them are enumerated (profiling/optimality.py). The exit code is 1 if a sentence ends below
+the beam. One thread; CPU seconds are of options, beam and search.
 """
 
 from __future__ import annotations
@@ -18,54 +20,51 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.config import Config, load_config, with_search
+from gpusearch.config import Config, with_search
 from gpusearch.model.model import Model, load_model
 from gpusearch.search.run import search_documents
+from profiling.optimality import judged_beam, summary
+from profiling.parity import MODELS, SLACK, above_and_below
 from profiling.results import keep
-from tests.parity_model import LAWS, NEWSTEST, laws_documents, newstest_documents, write_laws, write_newstest
 
-SLACK = 2e-3  # nats: Moses prints its totals with six digits
-
-# Moses' totals, stack 200; there are none of laws100k without its reordering model.
-MODELS = (
-    (NEWSTEST, False, write_newstest, newstest_documents, "moses.nolr.totals.txt"),
-    (NEWSTEST, True, write_newstest, newstest_documents, "moses.lr.totals.txt"),
-    (LAWS, False, write_laws, laws_documents, None),
-    (LAWS, True, write_laws, laws_documents, "moses.stack200.totals.txt"),
-)
+SETTINGS = ("search.distortion_check=moses", "search.steps_per_word=100", "search.device=cpu", "search.threads=1")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parity", type=Path)
     parser.add_argument("work", type=Path)
+    parser.add_argument("--models", choices=MODELS, nargs="+", default=list(MODELS))
     parser.add_argument("--chains", type=int, default=64)
+    parser.add_argument("--derivations", type=int, default=100_000, help="most of a sentence that is enumerated")
     parser.add_argument("--keep", action="store_true", help="append the figures to results.csv")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
     rows: list[tuple[str, str, str]] = []
     below = 0
-    for name, reordering, write, read, file in MODELS:
-        settings = ["search.distortion_check=moses", "search.device=cpu", "search.threads=1"]
-        config = load_config(write(arguments.work, arguments.parity, reordering=reordering), settings)
-        model, documents = load_model(config), read(arguments.parity)
-        beam = totals(model, with_search(config, {"method": "beam"}), documents)
+    for name in arguments.models:
+        parity = MODELS[name]
+        config = parity.config(arguments.work, arguments.parity, SETTINGS)
+        model, documents = load_model(config), parity.documents(arguments.parity)
+        judged = list(judged_beam(model, config, documents, arguments.derivations))
+        beam = np.array([one.score for one in judged])
         begin = time.process_time()
         found = totals(model, with_search(config, {"initial": "beam", "chains": arguments.chains}), documents)
         seconds = time.process_time() - begin
         figures = {"beam": (f"{beam.sum():.4f}", "nat"), "total": (f"{found.sum():.4f}", "nat")}
         # Equal derivations have equal scores, to the last bit.
         figures |= compared("the beam", found, beam, 0.0)
-        if file is not None:
-            moses = np.loadtxt(arguments.parity / name / file)
+        moses = parity.moses(arguments.parity)
+        if moses is not None:
             figures |= {"Moses": (f"{moses.sum():.4f}", "nat")} | compared("Moses", found, moses, SLACK)
         figures["options, beam and search"] = (f"{seconds:.2f}", "CPU s")
-        below += int((found < beam).sum())
-        print(f"{name}, {'with' if reordering else 'no'} reordering model", flush=True)
-        for what, (value, unit) in figures.items():
-            print(f"  {what:30}{value:>14} {unit}", flush=True)
-        what = f"{arguments.chains} chains from the beam, {name}, {'with' if reordering else 'no'} reordering model"
-        rows += [(f"{what}: {key}", value, unit) for key, (value, unit) in figures.items()]
+        below += above_and_below(found, beam, 0.0)[1]
+        print(f"{parity}", flush=True)
+        what = f"{arguments.chains} chains from the beam, {parity}"
+        for title, several in ((what, figures), (f"the beam's result, {parity}", summary(judged))):
+            for key, (value, unit) in several.items():
+                print(f"  {key:36}{value:>14} {unit}", flush=True)
+                rows.append((f"{title}: {key}", value, unit))
     if arguments.keep:
         keep(rows)
     if below:
@@ -82,7 +81,7 @@ def compared(
     name: str, found: NDArray[np.float64], other: NDArray[np.float64], slack: float
 ) -> dict[str, tuple[str, str]]:
     """How many sentences are above and below another's."""
-    above, below = (found > other + slack).sum(), (found < other - slack).sum()
+    above, below = above_and_below(found, other, slack)
     return {f"above {name}": (str(above), "sentences"), f"below {name}": (str(below), "sentences")}
 
 
