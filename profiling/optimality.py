@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -52,7 +53,9 @@ def judged_beam(
         problem, search = batch.problem, search_settings(config, model, batch)
         beam = beam_decoder(batch, config.search, search).decode()
         swept = sweep_to_the_end(batch, search, config.search, beam.options, len(model.features.names), _ignore)
-        nats = scores(batch, beam.options, config.search.first_jump)
+        # By document, as a search has them: sums of other matrices differ in their last bits.
+        inside = pairwise(batch.units.first_sentence.tolist())
+        nats = np.concatenate([scores(batch, beam.options[a:b], config.search.first_jump) for a, b in inside])
         for sentence in range(len(beam.options)):
             stays = np.array_equal(swept.derivation[sentence], beam.options[sentence])
             neighbours = int(swept.neighbours[batch.units.of_sentence[sentence]]) if stays else 0
