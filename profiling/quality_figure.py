@@ -38,9 +38,14 @@ def draw_table(path: Path) -> None:
         panel.axhline(first.total - best, color="black", linewidth=0.8, linestyle=style, label=name)
     for series in dict.fromkeys(row.series for row in rows if row.series not in LINES):
         _curve(panel, _settings(rows, series), best, MARKERS[len(panel.containers) % len(MARKERS)])
-    panel.set_xscale("log")
-    panel.set_yscale("symlog", linthresh=10.0 ** round(math.log10(1e-5 * abs(best))))
-    panel.set(title=path.stem, xlabel="CPU seconds", ylabel=f"total - {best:.2f} (nats)")
+    linear = 10.0 ** round(math.log10(1e-5 * abs(best)))
+    panel.set_xscale("log", subs=(2, 5))
+    panel.set_yscale("symlog", linthresh=linear)
+    panel.xaxis.set_major_formatter("{x:g}")
+    panel.xaxis.set_minor_formatter("{x:g}")
+    panel.yaxis.set_major_formatter("{x:g}")
+    panel.set_ylim(top=linear / 2)
+    panel.set(title=path.stem, xlabel="CPU seconds", ylabel=f"nats from the best total, {best:.2f}")
     panel.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1, 1))
     save_figure(figure, path.with_suffix(".svg"))
 
@@ -62,10 +67,13 @@ def _curve(panel: Any, settings: list[list[Row]], best: float, marker: str) -> N
     mean = np.array([gap.mean() for gap in gaps])
     ends = [mean - [gap.min() for gap in gaps], [gap.max() for gap in gaps] - mean]
     name, is_preset = settings[0][0].series, settings[0][0].series == "presets"
-    style = {"marker": "*", "markersize": 10, "color": "black", "linestyle": ""} if is_preset else {"marker": marker}
-    panel.errorbar(seconds, mean, ends, label=name, linewidth=1, elinewidth=0.8, **({"markersize": 4} | style))
+    style: dict[str, Any] = {"marker": marker, "markersize": 4, "zorder": 2}
+    if is_preset:
+        style = {"marker": "*", "markersize": 10, "color": "black", "linestyle": "", "zorder": 3}
+    panel.errorbar(seconds, mean, ends, label=name, linewidth=1, elinewidth=0.8, **style)
     for x, y, rows in zip(seconds, mean, settings, strict=True):
-        panel.annotate(rows[0].setting, (x, y), (3, 3), textcoords="offset points", fontsize=5)
+        place, size = ((3, -9), 8) if is_preset else ((3, 3), 5)
+        panel.annotate(rows[0].setting, (x, y), place, textcoords="offset points", fontsize=size, clip_on=True)
 
 
 if __name__ == "__main__":
