@@ -13,7 +13,7 @@ A cell's language models are looked up word by word from the left, each word tra
 the state is the one that the option alone leads to, or the sum falls to the floor.
 """
 
-from gpusearch.kernels.beam_document import gain_of_document, keep_gain, kept_gain, left_to_keep
+from gpusearch.kernels.beam_document import gain_of_document, keep_gain, kept_gain, left_to_keep, note_for_document
 from gpusearch.kernels.beam_order import backward_score, forward_score, grid_turn
 from gpusearch.kernels.beam_records import (
     BEAM_ARCS,
@@ -109,6 +109,7 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
     before = work.group_left[group] + 0
     limit = search.number[DISTORTION_LIMIT] + 0
     window = beam.number[BEAM_WINDOW] + 0
+    note_for_document(problem.document, work, sentence, gap, mask)
     start = gap
     while start < words and (start == gap or start + length - gap <= window):
         # The run of free words from here on.
@@ -126,9 +127,7 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
             row = span_row(problem, sentence, start, length)
             if abs(start - end) <= limit and problem.span[row] < problem.span[row + 1]:
                 left_over = work.future[left * stride + start] + work.future[(start + length) * stride + stop]
-                gained = gain_of_document(
-                    problem.document, problem, work, sentence, gap, mask, before, end, start, start + length
-                )
+                gained = gain_of_document(problem.document, work, sentence, before, end, start, start + length)
                 gained = keep_gain(problem.document, work, count, gained)
                 work.grid_base[count] = future + left_over + gained - jump_cost(search, group, end, start)
                 work.grid_group[count] = group

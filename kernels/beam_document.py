@@ -1,18 +1,23 @@
 """Features of whole sentences that the beam can hold: those that are sums over the steps of a derivation.
 
 What a step adds may depend on the words translated before it, on the span of the phrase translated last, and on its own
-span. All hypotheses of a group and all options of a span add the same, so it is found once a grid.
+span. All hypotheses of a group and all options of a span add the same, so it is found once a grid; what the words
+translated before say is noted for all spans that may follow.
 """
 
 from gpusearch.kernels.beam_order import left_of
-from gpusearch.kernels.records import ACTIVE_WEIGHT
 from gpusearch.kernels.target import by_type, optional
 
 
 @by_type
-def gain(feature, problem, missing, sentence, gap, mask, left, end, start, stop):
-    """What a step adds to a feature's value, 2^-20: the words in front of `gap` and those of `mask` are translated, the
-    last of them start at `left` (where that is needed) and end in front of `end`; the step's are start .. stop - 1."""
+def note_translated(feature, missing, sentence, gap, mask):
+    """Note in `missing`, int32[DOCUMENT_MARKS], that the words in front of `gap` and those of `mask` are translated."""
+
+
+@by_type
+def gain(feature, missing, sentence, left, end, start, stop):
+    """What the step to the words start .. stop - 1 adds to the score, 2^-40 nat; leaves `missing` as it was noted. The
+    last phrase starts at `left` (where that is needed) and ends in front of `end`, which is 0 where there is none."""
     return 0
 
 
@@ -22,21 +27,44 @@ def needs_span(feature):
     return False
 
 
-def _no_gain(document, problem, work, sentence, gap, mask, left, end, start, stop):
+def _nothing(document, work, sentence, gap, mask):
+    return 0
+
+
+@optional(_nothing)
+def note_for_document(document, work, sentence, gap, mask):
+    """`note_translated` for all features: `gain_of_document` is then asked of the steps from there."""
+    return _note(document.features, work, 0, sentence, gap, mask)
+
+
+def _noted(active, work, row, sentence, gap, mask):
+    return 0
+
+
+@optional(_noted)
+def _note(active, work, row, sentence, gap, mask):
+    note_translated(active.feature, work.missing[row], sentence, gap, mask)
+    return _note(active.rest, work, row + 1, sentence, gap, mask)
+
+
+def _no_gain(document, work, sentence, left, end, start, stop):
     return 0
 
 
 @optional(_no_gain)
-def gain_of_document(document, problem, work, sentence, gap, mask, left, end, start, stop):
+def gain_of_document(document, work, sentence, left, end, start, stop):
     """What a step adds to the score by all features, 2^-40 nat."""
-    return _gains(document.features, problem, work.missing, sentence, gap, mask, left, end, start, stop)
+    return _gains(document.features, work, 0, sentence, left, end, start, stop)
 
 
-@optional(_no_gain)
-def _gains(active, problem, missing, sentence, gap, mask, left, end, start, stop):
-    own = gain(active.feature, problem, missing, sentence, gap, mask, left, end, start, stop)
-    rest = _gains(active.rest, problem, missing, sentence, gap, mask, left, end, start, stop)
-    return active.number[ACTIVE_WEIGHT] * own + rest
+def _no_gains(active, work, row, sentence, left, end, start, stop):
+    return 0
+
+
+@optional(_no_gains)
+def _gains(active, work, row, sentence, left, end, start, stop):
+    own = gain(active.feature, work.missing[row], sentence, left, end, start, stop)
+    return own + _gains(active.rest, work, row + 1, sentence, left, end, start, stop)
 
 
 def _not_kept(document, work, grid, gained):

@@ -100,7 +100,7 @@ class BeamWork(NamedTuple):
     question: Array | tuple[()] = ()
     # (): no features of whole sentences
     grid_gain: Array | tuple[()] = ()  # int64[Q]: what these features add
-    missing: Array | tuple[()] = ()  # int32[DOCUMENT_MARKS]: their work space
+    missing: Array | tuple[()] = ()  # int32[features, DOCUMENT_MARKS]: their work space
 
 
 class BeamResult(NamedTuple):

@@ -2,17 +2,8 @@
 
 from typing import NamedTuple
 
-from gpusearch.kernels.beam_document import gain, needs_span
-from gpusearch.kernels.cohesion import (
-    Trees,
-    change_of_cohesion,
-    cohesion_of_sentence,
-    cover_words,
-    interruption,
-    open_words,
-)
+from gpusearch.kernels.cohesion import Trees, change_of_cohesion, cohesion_of_sentence
 from gpusearch.kernels.document import delta, full
-from gpusearch.kernels.options import packed
 from gpusearch.kernels.records import UNIT_FIRST_SENTENCE, UNIT_SENTENCES, VALUE_BITS, Array
 from gpusearch.kernels.target import shared
 
@@ -70,31 +61,5 @@ def change_of_value(feature, problem, search, state, scratch, lane, change):
         change.replaced,
         change.count,
         feature.number[EXHAUSTIVE],
-    )
-    return value_of(feature, one, words, verbs, nouns)
-
-
-@needs_span.version(Cohesion)
-def needs_ends(feature):
-    return feature.number[EXHAUSTIVE] == 0
-
-
-@gain.version(Cohesion)
-def gain_of_step(feature, problem, missing, sentence, gap, mask, left, end, start, stop):
-    if gap == 0 and mask == 0:
-        return 0
-    open_words(feature.trees, sentence, missing)
-    cover_words(feature.trees, sentence, missing, packed(0, gap), 1)
-    word = gap
-    while mask != 0:
-        if mask & 1:
-            cover_words(feature.trees, sentence, missing, packed(word, word + 1), 1)
-        mask >>= 1
-        word += 1
-    covers = packed(start, stop)
-    cover_words(feature.trees, sentence, missing, covers, 1)
-    before = packed(max(left, 0), end)
-    one, words, verbs, nouns = interruption(
-        feature.trees, sentence, missing, before, covers, feature.number[EXHAUSTIVE]
     )
     return value_of(feature, one, words, verbs, nouns)

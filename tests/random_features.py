@@ -66,7 +66,7 @@ def feature(written: str) -> Feature:
         except ValueError:
             given[key] = value
     if name in COHESION:
-        return random_trees(COHESION[name])
+        return random_trees(COHESION[name], **given)
     if name in OF_TEXTS:
         return OF_TEXTS[name](**given)
     built = BUILT_IN[name](**given)
@@ -107,11 +107,11 @@ def random_space() -> SemanticSpace:
     )
 
 
-def random_trees(kind: type[Cohesion]) -> Feature:
-    """A feature of cohesion whose trees are made up, the same for equal words of a sentence."""
+def random_trees(kind: type[Cohesion], trees: int = 0) -> Feature:
+    """A feature of cohesion whose trees are made up, the same for equal words of a sentence and equal `trees`."""
 
     def tree_of(_: Cohesion, tokens: Sequence[str]) -> TokenTree:
-        return random_tree(len(tokens), crc32(" ".join(tokens).encode()))
+        return random_tree(len(tokens), crc32(" ".join(tokens).encode(), trees))
 
     made: Feature = type("RandomTrees", (kind,), {"tree_of": tree_of})(Path("random"))
     return made

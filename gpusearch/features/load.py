@@ -20,7 +20,9 @@ from gpusearch.features.protocol import Feature, OfTexts, Scope, Tokens
 from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
 from gpusearch.features.user import BatchFeature, batch_feature, find, made
-from gpusearch.kernels import cohesive as kernels
+from gpusearch.kernels.beam_cohesion import BeamCohesion
+from gpusearch.kernels.cohesion import Trees
+from gpusearch.kernels.cohesive import Cohesion as Cohesive
 from gpusearch.kernels.records import ACTIVE_WEIGHT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES, Active
 from gpusearch.kernels.records import Document as DocumentRecord
 from gpusearch.model.model import Model
@@ -112,16 +114,27 @@ def no_sums_over_steps(model: Model) -> tuple[str, ...]:
 
 
 def of_steps(document: DocumentRecord | tuple[()]) -> DocumentRecord | tuple[()]:
-    """The record of those features that the beam can hold and that weigh something."""
-    held, active = [], document.features if document else ()
+    """The record of those features that the beam can hold and that weigh something, joined where trees are the same."""
+    joined: list[BeamCohesion] = []
+    active = document.features if document else ()
     while active:
-        if isinstance(active.feature, kernels.Cohesion) and active.number[ACTIVE_WEIGHT]:
-            held.append(active)
+        weight = int(active.number[ACTIVE_WEIGHT])
+        if isinstance(active.feature, Cohesive) and weight:
+            _of_same_trees(joined, active.feature.trees).weight[tuple(active.feature.number)] += weight
         active = active.rest
     chain: Active | tuple[()] = ()
-    for one in reversed(held):
-        chain = one._replace(rest=chain)
+    for one in reversed(joined):
+        chain = Active(one, np.zeros(0, np.int64), chain)
     return document._replace(features=chain) if document and chain else ()
+
+
+def _of_same_trees(joined: list[BeamCohesion], trees: Trees) -> BeamCohesion:
+    """The record of these trees, which is added where there is none."""
+    for one in joined:
+        if all(map(np.array_equal, one.trees, trees)):
+            return one
+    joined.append(BeamCohesion(trees, np.zeros((2, 4), np.int64)))
+    return joined[-1]
 
 
 def batch_features(model: Model) -> list[tuple[Named, BatchFeature]]:

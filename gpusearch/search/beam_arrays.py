@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gpusearch.kernels.beam_records import BEAM_CURSORS, Beam, BeamResult, BeamWork
-from gpusearch.kernels.records import DOCUMENT_MARKS, LONGEST, ORIENTATIONS, SENTENCE_WORDS, Problem, Search
+from gpusearch.kernels.records import DOCUMENT_MARKS, LONGEST, ORIENTATIONS, SENTENCE_WORDS, Active, Problem, Search
 
 # Look-ups that a thread remembers: 16 bytes each, a language model.
 MEMO = 1 << 14
@@ -64,7 +64,7 @@ def work_shapes(
     if problem.document:
         of_document = {
             "grid_gain": (long, (grids,)),
-            "missing": (short, (max(1, int(problem.document.number[DOCUMENT_MARKS])),)),
+            "missing": (short, (_features(problem.document.features), int(problem.document.number[DOCUMENT_MARKS]))),
         }
     return {
         **of_document,
@@ -111,6 +111,10 @@ def work_shapes(
         "arc_option": (short, (arcs,)),
         "arc_gain": (long, (arcs,)),
     }
+
+
+def _features(active: Active | tuple[()]) -> int:
+    return 1 + _features(active.rest) if active else 0
 
 
 def work_bytes(problem: Problem, search: Search, *, stack: int, pops: int, window: int) -> int:

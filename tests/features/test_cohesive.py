@@ -13,6 +13,7 @@ import pytest
 from gpusearch.cli.main import run
 from gpusearch.config import BeamConfig
 from gpusearch.features.cohesion import cohesion
+from gpusearch.features.load import of_steps
 from gpusearch.features.trees import lay_over
 from gpusearch.io.trees import read_trees
 from gpusearch.kernels import beam as kernels
@@ -29,7 +30,7 @@ from tests.random_problem import random_problem
 from tests.search.test_beam import LANGUAGES
 from tests.tiny import TINY
 
-FORMS = ("coh1", "coh2", "coh3", "coh4", "coh5-verbs", "coh5-nouns")
+FORMS = ("coh1", "coh2", "coh3", "coh4", "coh5-verbs", "coh5-nouns", "coh1:trees=1", "coh4:trees=1")
 
 
 def value(problem: Problem, search: Search, options: Sequence[int]) -> int:
@@ -57,6 +58,11 @@ def small_problem(seed: int, reordering: int, features: int) -> tuple[Problem, S
     return with_features(problem, rng.choice(FORMS, features, replace=False).tolist(), seed)[0], search
 
 
+def for_beam(problem: Problem) -> Problem:
+    """As the beam holds it."""
+    return problem._replace(document=of_steps(problem.document))
+
+
 def best_scores(problem: Problem, search: Search) -> dict[int, int]:
     """Of each sentence the score of its best derivation, by enumeration."""
     found = {}
@@ -71,7 +77,7 @@ def test_the_beam_finds_the_best_derivation_with_them(repetitions: Callable[[int
     decided = 0
     for seed in range(repetitions(500)):
         problem, search = small_problem(seed, 0, 1)
-        decoder = BeamDecoder(problem, search, BeamConfig(stack_size=2000), threads=1)
+        decoder = BeamDecoder(for_beam(problem), search, BeamConfig(stack_size=2000), threads=1)
         decoder.beam.number[BEAM_WIDTH] = 1 << 60
         found = decoder.decode()
         for sentence, best in best_scores(problem, search).items():
@@ -87,9 +93,10 @@ def test_so_it_does_beside_lexicalised_reordering(features: int) -> None:
         problem, search = small_problem(seed, 1, features)
         number = beam_numbers(BeamConfig(stack_size=500), search)
         number[BEAM_WIDTH] = 1 << 60
-        beam, result = make_beam(problem, number), make_result(problem)
-        work = make_work(problem, search, stack=500, pops=0, window=int(number[BEAM_WINDOW]))
-        arguments = [exact(record) for record in (problem, search, beam, work, result)]
+        held = for_beam(problem)
+        beam, result = make_beam(held, number), make_result(held)
+        work = make_work(held, search, stack=500, pops=0, window=int(number[BEAM_WINDOW]))
+        arguments = [exact(record) for record in (held, search, beam, work, result)]
         for option in range(len(problem.option_place)):
             beam_options.view_option(arguments[0], arguments[2], option)
         for row in range(len(problem.span) - 1):
@@ -97,6 +104,25 @@ def test_so_it_does_beside_lexicalised_reordering(features: int) -> None:
         for sentence, best in best_scores(problem, search).items():
             kernels.search_sentence(*arguments, sentence)
             assert result.score[sentence] == best, (seed, sentence)
+
+
+def test_features_of_the_same_trees_are_one_to_the_beam() -> None:
+    """Each weight in its place, those of equal features summed; other trees apart, and nothing that weighs nothing."""
+    problem = random_problem(1, LANGUAGES[0], sentences=(3, 4))[0]
+    forms = ("coh1", "coh4:trees=1", "type-token-ratio", "coh5-nouns", "coh4", "coh1", "coh5-verbs")
+    document = with_features(problem, forms)[0].document
+    assert document
+    active: Active | tuple[()] = document.features
+    for weight in (1, 2, 4, 8, 16, 32, 0):
+        assert active
+        active.number[ACTIVE_WEIGHT] = weight
+        active = active.rest
+    held = of_steps(document)
+    assert held and held.features and held.features.rest
+    assert held.features.feature.weight.tolist() == [[1 + 32, 0, 0, 8], [0, 16, 0, 0]]
+    assert held.features.rest.feature.weight.tolist() == [[0, 0, 0, 0], [0, 2, 0, 0]]
+    assert held.features.rest.rest == ()
+    assert of_steps(with_features(problem, ["type-token-ratio"])[0].document) == of_steps(()) == ()
 
 
 TREES = """\
