@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import gpusearch
+from gpusearch.candidates.samples import read_samples
 from gpusearch.cli.main import run
 from gpusearch.errors import InputError
-from gpusearch.search.samples import read_samples
 from tests.tiny import copy_tiny
 
 TEXTS = [["le petit chien ne dort pas .", "la maison bleue"], ["une maison", "", "la maison"]]

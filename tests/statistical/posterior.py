@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -31,6 +32,8 @@ from gpusearch.search.gibbs import iteration_steps
 from gpusearch.search.state import make_scratch, make_state
 
 LEAST = -(1 << 62)
+# Of drivers; no result depends on it.
+THREADS = os.cpu_count() or 1
 # Change of the score of a candidate that is not in its block.
 ABSENT = LEAST
 
@@ -132,7 +135,7 @@ def last_states(scene: Enumerated, gibbs: Gibbs, chains: int, iterations: int) -
     for unit in range(len(problem.unit)):
         state = make_state(problem, np.full(chains, unit), np.arange(chains), values)
         state.limit[:, LIMIT_STEPS] = steps[unit] * iterations
-        driver = CpuDriver(problem, search, state, 1)
+        driver = CpuDriver(problem, search, state, THREADS)
         driver.start(np.arange(chains))
         driver.run(np.arange(chains), lambda: None)
         driver.close()

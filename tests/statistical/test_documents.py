@@ -25,7 +25,7 @@ from gpusearch.search.temperature import geometric
 from gpusearch.search.tempering import Ladder, TemperingDriver
 from tests.parity_model import laws_documents
 from tests.statistical import posterior, test_metropolis
-from tests.statistical.posterior import count_states, states_of_lanes, transition_matrices
+from tests.statistical.posterior import THREADS, count_states, states_of_lanes, transition_matrices
 from tests.statistical.test_gibbs import SCALES, SCANS, p_value
 from tests.statistical.test_metropolis import MIXES, Verdict, lanes_of, metropolis
 from tests.tiny import copy_tiny
@@ -139,7 +139,7 @@ def cold_states(scene: Enumerated, ladders: int, scale: float) -> np.ndarray:
     steps, one = int(state.limit[0, LIMIT_STEPS]), np.ones(1, np.int64)
     assert steps == BURN_IN["tempering"] * scene.problem.unit[0, UNIT_WORDS]
     ladder = Ladder(np.array(geometric(1 / scale, 4 / scale, 3)), 4 * one, steps // 2 * one, (steps + 1) * one)
-    driver = CpuDriver(scene.problem, metropolis(scene, MIXES["default"]), state, 1)
+    driver = CpuDriver(scene.problem, metropolis(scene, MIXES["default"]), state, THREADS)
     tempering = TemperingDriver(driver, scene.problem, ladder)
     lanes = np.arange(3 * ladders)
     tempering.start(lanes)

@@ -39,7 +39,7 @@ from gpusearch.search.temperature import geometric, temperature_levels
 from gpusearch.search.tempering import Ladder, TemperingDriver
 from tests.parity_model import laws_documents
 from tests.statistical.enumerated_draws import Draws
-from tests.statistical.posterior import count_states, states_of_lanes
+from tests.statistical.posterior import THREADS, count_states, states_of_lanes
 from tests.statistical.test_gibbs import LEVEL, SCALES, divergence, p_value
 
 pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
@@ -140,7 +140,7 @@ def lanes_of(scene: Enumerated, chains: int, scale: float, burn_in: int = BURN_I
 def last_states(scene: Enumerated, search: Search, chains: int, scale: float, burn_in: int) -> NDArray[np.int64]:
     """How often each derivation is the last state of a chain."""
     state = lanes_of(scene, chains, scale, burn_in)
-    driver = CpuDriver(scene.problem, search, state, 1)
+    driver = CpuDriver(scene.problem, search, state, THREADS)
     driver.start(np.arange(chains))
     driver.run(np.arange(chains), lambda: None)
     driver.close()
@@ -212,7 +212,7 @@ def test_cold_chains_have_the_distribution(
         one = np.ones(len(scene.problem.unit), np.int64)
         first = np.array(geometric(1 / scale, 4 / scale, 3))
         ladder = Ladder(first, 4 * one, steps // 2 * (place % 2) * one, (steps + 1) * one)
-        driver = CpuDriver(scene.problem, metropolis(scene, {}), state, 1)
+        driver = CpuDriver(scene.problem, metropolis(scene, {}), state, THREADS)
         tempering = TemperingDriver(driver, scene.problem, ladder)
         lanes = np.arange(3 * ladders)
         tempering.start(lanes)
