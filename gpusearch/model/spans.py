@@ -205,25 +205,22 @@ def _beyond_limit(
             for table, phrase in zip(model.tables, member[place], strict=False):
                 if phrase < 0:
                     continue
-                left_out = range(int(first_entry[phrase]), int(first_entry[phrase + 1]))
-                left_out_here = [entry for entry in left_out if not kept[entry]]
-                found = _with_target(table, entries, left_out_here, target)
+                every = np.arange(first_entry[phrase], first_entry[phrase + 1])
+                found = _with_target(table, entries, every[~kept[every]], target)
                 if found:
                     extras.setdefault(place, set()).update(found)
     return {place: tuple(sorted(extra)) for place, extra in extras.items()}
 
 
-def _with_target(
-    table: TranslationTable, entries: Entries, candidates: Sequence[int], target: Sequence[str]
-) -> list[int]:
-    """Those of the entries whose target phrase is `target`."""
-    pairs = table.pairs
-    words = pairs.target_vocabulary.find(list(target))
-    return [
-        entry
-        for entry in candidates
-        if np.array_equal(pairs.target_words[slice(*pairs.target_offsets[entries.row[entry] :][:2])], words)
-    ]
+def _with_target(table: TranslationTable, entries: Entries, candidates: Array, target: Sequence[str]) -> list[int]:
+    """Those of the entries (int[*]) whose target phrase is `target`; a phrase may have thousands."""
+    words = table.pairs.target_vocabulary.find(list(target))
+    rows = entries.row[candidates]
+    begin, end = table.pairs.target_offsets[rows], table.pairs.target_offsets[rows + 1]
+    same = np.flatnonzero(end - begin == len(words))
+    for place, word in enumerate(words):
+        same = same[table.pairs.target_words[begin[same] + place] == word]
+    return candidates[same].tolist()
 
 
 def _distinct_rows(member: Array) -> tuple[Array, Array]:
