@@ -38,19 +38,20 @@ class Tree:
 
     words: tuple[Word, ...]
     text: str
-    """The visible characters."""
+    """All that is `visible`."""
     path: str
     line: int
     """The sentence's first line in the file, for messages."""
 
 
 def visible(text: str) -> str:
-    """A text without white space and control characters: what is compared, and what characters are counted by.
+    """A text without white space, control and format characters (soft hyphens, joiners): what is compared, and what
+    characters are counted by.
 
     Accents are characters of their own (Unicode NFD), so that it does not matter which form tokens and trees have.
     """
     decomposed = unicodedata.normalize("NFD", text)
-    return "".join(character for character in decomposed if not character.isspace() and ord(character) >= 32)
+    return "".join(one for one in decomposed if not one.isspace() and unicodedata.category(one) not in ("Cc", "Cf"))
 
 
 def read_trees(path: str | Path) -> list[Tree]:

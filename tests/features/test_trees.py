@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from gpusearch.errors import InputError
+from gpusearch.features.cohesion import cohesion
 from gpusearch.features.trees import flat_trees, lay_over, plain_text
 from gpusearch.io.trees import Tree, read_trees, visible
 from gpusearch.kernels.cohesion import NOUN, OTHER, VERB
@@ -69,6 +70,19 @@ def test_a_token_of_spaces_is_no_word(tree: Tree) -> None:
     laid = lay_over(tree, ["On", "\u00a0", "va", "au", "marché-gare."], "segment 1")
     assert laid.words[1] == ()
     assert flat_trees([laid], [5]).token[1, :2].tolist() == [8, -1]
+
+
+def test_characters_that_cannot_be_seen_make_no_difference(tmp_path: Path) -> None:
+    """A word of nothing else has no token, unless it stands within one, and is never missing."""
+    path = tmp_path / "one.conllu"
+    text = SENTENCE.replace("6\t-\t", "6\t\u00ad\t").replace("gare\tgare", "ga\u200dre\tgare")
+    path.write_text(text, encoding="utf-8")
+    (tree,) = read_trees(path)
+    assert lay_over(tree, ["On", "va", "au", "marchégare", "."], "segment 1").words[3] == (4, 5, 6)
+    laid = lay_over(tree, ["On", "va", "\u2060", "au", "mar\u00adché", "gare", "."], "segment 1")
+    assert laid.words == ((0,), (1,), (), (2, 3), (4,), (6,), (7,)) and laid.tokens[5] == frozenset()
+    assert cohesion(laid, [(0, 2), (3, 6), (6, 7), (2, 3)])["coh4"] == (0,)
+    assert cohesion(laid, [(4, 5), (0, 2), (3, 4), (5, 7), (2, 3)])["coh4"] == (3,)
 
 
 @pytest.mark.parametrize("tokens", [["On", "va"], ["On", "va", "aux", "marché-gare", "."], ["On va au marché-gare..."]])
