@@ -48,7 +48,7 @@ def test_the_commands(given: list[str], tmp_path: Path) -> None:
     save_space(made_space(np.eye(4)), tmp_path / "space.npz")
     semantic_model.main([*given, "--space", str(tmp_path / "space.npz"), "--weights", "0.1"])
     document_features.main(given)
-    names = {"semantic_model": ["semantic LM"], "document_features": ["TTR", "OVIX", "QW", "QP"]}
+    names = {"semantic_model": ["semantic-lm"], "document_features": ["TTR", "OVIX", "QW", "QP"]}
     for file, added in names.items():
         (table,) = tables_of(tmp_path / "out" / f"{file}.md")
         assert [row[0] for row in table] == ["beam", "search", *added]

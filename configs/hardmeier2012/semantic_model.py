@@ -25,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments.output.mkdir(parents=True, exist_ok=True)
     table = arguments.output / "semantic_model.md"
     table.unlink(missing_ok=True)
-    semantic = Added("semantic LM", "semantic-lm", arguments.weights, arguments.space)
+    semantic = Added("semantic-lm", "semantic-lm", arguments.weights, arguments.space)
     for folder in arguments.data:
         title = f"{folder.resolve().name}, held-out documents."
         write_table(table, title, HEADER, rows(folder, [semantic], arguments))
