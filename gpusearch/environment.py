@@ -37,6 +37,7 @@ REQUIRED = {
     "lxml": "lxml",
     "conllu": "conllu",
     "einops": "einops",
+    "langcodes": "langcodes",
 }
 
 

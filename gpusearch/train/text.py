@@ -17,7 +17,7 @@ from gpusearch.text import (
     train_spacing,
     train_truecaser,
 )
-from gpusearch.text.languages import check_language, languages
+from gpusearch.text.languages import check_language, language_code
 from gpusearch.text.processor import Side, compose
 
 SIDES: tuple[Side, Side] = ("source", "target")
@@ -25,7 +25,8 @@ SIDES: tuple[Side, Side] = ("source", "target")
 
 def guess_language(path: Path) -> str | None:
     """The two-letter code in a file name such as `train.fr`, `fr.txt` or `corpus.fr.gz`."""
-    return next((part for part in reversed(path.name.split(".")) if part in languages()), None)
+    parts = [part for part in reversed(path.name.split(".")) if len(part) == 2 and part.islower()]
+    return next((part for part in parts if language_code(part)), None)
 
 
 def settle_text(
