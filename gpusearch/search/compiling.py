@@ -32,7 +32,7 @@ class _Announcement(event.Listener):
         if not self.said and event.data["dispatcher"].py_func.__module__ in _LARGE:
             self.said = True
             logger.warning(
-                "compiling kernels for this kind of model and search, once: about a minute "
+                "compiling kernels for this kind of model and search, once: half a minute to a minute of CPU time "
                 "(gpusearch warmup does it ahead)"
             )
 
