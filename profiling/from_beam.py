@@ -52,8 +52,9 @@ def main() -> None:
         found = totals(model, with_search(config, {"initial": "beam", "chains": arguments.chains}), documents)
         seconds = time.process_time() - begin
         figures = {"beam": (f"{beam.sum():.4f}", "nat"), "total": (f"{found.sum():.4f}", "nat")}
-        # Equal derivations have equal scores, to the last bit.
+        # Equal derivations have equal scores, to the last bit; those of equal integers may differ in it.
         figures |= compared("the beam", found, beam, 0.0)
+        figures["largest gain over the beam"] = (f"{(found - beam).max():.3g}", "nat")
         moses = parity.moses(arguments.parity)
         if moses is not None:
             figures |= {"Moses": (f"{moses.sum():.4f}", "nat")} | compared("Moses", found, moses, SLACK)
