@@ -44,6 +44,7 @@ def draw_table(path: Path) -> None:
     panel.xaxis.set_major_formatter("{x:g}")
     panel.xaxis.set_minor_formatter("{x:g}")
     panel.yaxis.set_major_formatter("{x:g}")
+    panel.margins(0.1)
     panel.set_ylim(top=linear / 2)
     panel.set(title=path.stem, xlabel="CPU seconds", ylabel=f"nats from the best total, {best:.2f}")
     panel.legend(fontsize="x-small", loc="upper left", bbox_to_anchor=(1, 1))
