@@ -3,20 +3,19 @@
 usage: python -m configs.stymne2013.document_features -c model.toml FOLDER... [-o OUTPUT] [--chains 16] [--documents N]
 
 Type-token ratio (TTR), OVIX, Q-value over words (QW) and over phrases (QP), as in its section 5.4, added to the
-features of the model. The paper tunes all weights; here the weight of the feature is chosen from a grid on every second
-document, and the others are kept (configs/added_features.py). Writes document_features.md.
+features of the model. The paper tunes all weights; here those of the model stay, and each half of the documents gets
+the weight of the feature that is best on the other half (configs/added_features.py). Writes document_features.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from configs.added_features import HEADER, Added, added_parser, rows
-from configs.experiment import write_table
+from configs.added_features import Added, added_parser, write_results
 
 FEATURES = (
-    Added("TTR", "type-token-ratio", (-100.0, -20.0, 20.0, 100.0)),
-    Added("OVIX", "ovix", (-1.0, -0.2, 0.2, 1.0)),
+    Added("TTR", "type-token-ratio", (-300.0, -50.0, 50.0, 300.0)),
+    Added("OVIX", "ovix", (-2.0, -0.4, 0.4, 2.0)),
     Added("QW", "q-value-words", (-20.0, -4.0, 4.0, 20.0)),
     Added("QP", "q-value-phrases", (-20.0, -4.0, 4.0, 20.0)),
 )
@@ -25,11 +24,7 @@ FEATURES = (
 
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = added_parser(__doc__ or "", "stymne2013").parse_args(argv)
-    arguments.output.mkdir(parents=True, exist_ok=True)
-    table = arguments.output / "document_features.md"
-    table.unlink(missing_ok=True)
-    for folder in arguments.data:
-        write_table(table, f"{folder.resolve().name}, held-out documents.", HEADER, rows(folder, FEATURES, arguments))
+    write_results("document_features", FEATURES, arguments)
 
 
 if __name__ == "__main__":
