@@ -87,11 +87,12 @@ def documents(
     longest, wanted, most = (4, 15, 2000) if full else (2, 1, 100)
     short = {tuple(s) for document in laws_documents(parity) for s in document if 2 <= len(s) <= longest}
     each = sorted(short, key=lambda s: (len(s), s))
-    spread = [list(each[k * (len(each) - 1) // (2 * wanted - 1)]) for k in range(2 * wanted)]
-    pairs = [[spread[k], spread[-1 - k]] for k in range(wanted)]
+    spread = [each[k * (len(each) - 1) // max(wanted - 1, 1)] for k in range(wanted)]
+    # Sentences of common words: their translations repeat each other or do not, which is what the feature looks at.
+    pairs = [(one, next((two for two in each if two != one and set(one) & set(two)), one)) for one in spread]
     # Without a feature sentences do not depend on each other, and test_gibbs.py has them one by one.
     pairs = pairs if request.param == "with a feature" else pairs[::5]
-    return [document_scene(model, pair, most, config) for pair in pairs]
+    return [document_scene(model, [list(sentence) for sentence in pair], most, config) for pair in pairs]
 
 
 def test_the_score_is_that_of_the_kernels(documents: list[Enumerated]) -> None:
