@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from tests.search.test_ess import waves
 
 from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
+from tests.candidates.test_ess import waves
 
 
 @pytest.mark.parametrize(
