@@ -17,7 +17,10 @@ from tests.judges import Integers, InterruptedJudge, OptionJudge, run_through
 from tests.kernels.test_paths import CASES
 from tests.paths import Case, MakeDriver, cpu, final_hashes
 
-OF_GIBBS = [name for name, case in CASES.items() if case.gibbs]
+# Features are compiled for this driver: that takes a while.
+OF_GIBBS = [
+    pytest.param(name, marks=pytest.mark.slow) if case.features else name for name, case in CASES.items() if case.gibbs
+]
 
 
 def stepwise(threads: int) -> MakeDriver:
@@ -29,9 +32,7 @@ def random_case(seed: int) -> Case:
 
 
 @pytest.mark.parametrize("name", OF_GIBBS)
-def test_blocks_in_phases_are_blocks_in_one_piece(name: str, full: bool) -> None:
-    if CASES[name].features and not full:
-        pytest.skip("features are compiled for this driver under --full only")
+def test_blocks_in_phases_are_blocks_in_one_piece(name: str) -> None:
     expected = final_hashes(CASES[name], cpu(1))
     assert final_hashes(CASES[name], stepwise(1)) == expected
     assert final_hashes(CASES[name], stepwise(3)) == expected
@@ -89,7 +90,7 @@ def test_a_feature_judged_outside_is_the_same_feature(repetitions: Callable[[int
 
 def test_a_feature_that_keeps_counts_is_told_of_what_is_taken() -> None:
     """Scores and counts of lanes, also after interrupts, are those of a fresh start from their phrases."""
-    problem, search, values = CASES[OF_GIBBS[0]].problem()
+    problem, search, values = CASES["Gibbs, sequential scan"].problem()
     lanes = np.arange(4)
 
     hashes = []

@@ -68,7 +68,8 @@ def document_scene(model: Model, sentences: list[list[str]], most: int, config: 
     return replace(scene, score=[score])
 
 
-@pytest.fixture(scope="module", params=["with a feature", "without"])
+# Features are compiled for these drivers: that takes a while.
+@pytest.fixture(scope="module", params=[pytest.param("with a feature", marks=pytest.mark.slow), "without"])
 def documents(
     request: pytest.FixtureRequest,
     laws_model: Model,
@@ -77,8 +78,6 @@ def documents(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> list[Enumerated]:
     """Pairs of sentences of 2 to 4 words."""
-    if request.param == "with a feature" and not full:
-        pytest.skip("features are compiled for these drivers under --full only")
     config, model = load_config(copy_tiny(tmp_path_factory.mktemp("plain"))), laws_model
     if request.param == "with a feature":
         path = write_laws(tmp_path_factory.mktemp("features"), parity, reordering=True)
