@@ -23,7 +23,7 @@ import numpy as np
 from gpusearch.candidates.draws import DocumentDraws, Draws, numbered
 from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment, describe, describe_segment, group, lines_of
-from gpusearch.io.files import read_bytes, read_lines, split_blank
+from gpusearch.io.files import read_bytes, read_lines, split_blank, wrong_line
 from gpusearch.io.formats import jsonl
 from gpusearch.io.json_files import parse_json
 from gpusearch.io.nbest import parse_n_best_lines
@@ -96,12 +96,12 @@ def _json_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterato
             names = [None if row.get(key) is None else str(row[key]) for key in ("doc", "seg")]
             yield int(row["id"]), _Entry(text, _score(row), (words, _made(row)), chain, *names)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
-            raise InputError(
+            raise wrong_line(
                 f"not an entry of a list ({type(error).__name__}: {error})",
-                path=path,
-                line=number,
-                found=repr(line[:60]),
-                expected='{"id": 0, "words": "...", "score": ...}',
+                path,
+                number,
+                line,
+                '{"id": 0, "words": "...", "score": ...}',
             ) from None
 
 

@@ -18,9 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from gpusearch.errors import InputError
 from gpusearch.io.corpus import lines_of
-from gpusearch.io.files import read_bytes
+from gpusearch.io.files import read_bytes, wrong_line
 from gpusearch.io.json_files import parse_json
 from gpusearch.io.nbest import parse_n_best_lines
 
@@ -57,12 +56,8 @@ def _json(lines: Sequence[str], path: str) -> Iterator[Candidate]:
         try:
             yield _of_row(parse_json(line), path, number)
         except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise InputError(
-                f"not a candidate ({error})",
-                path=path,
-                line=number,
-                found=repr(line[:60]),
-                expected='{"id": 0, "text": "...", "scores": {"name": number}}',
+            raise wrong_line(
+                f"not a candidate ({error})", path, number, line, '{"id": 0, "text": "...", "scores": {"name": number}}'
             ) from None
 
 

@@ -27,6 +27,11 @@ _DAMAGED = (EOFError, lzma.LZMAError, zlib.error, OSError)
 _standard_inputs_read: list[object] = []  # the last of them, kept so that another one is never taken for it
 
 
+def wrong_line(what: str, path: str | Path, number: int, line: str, expected: str) -> InputError:
+    """The error of a line that is none of its form; `what` says why."""
+    return InputError(what, path=path, line=number, found=repr(line[:60]), expected=expected)
+
+
 def split_blank(text: str) -> list[str]:
     """Tokens of a line, split at :data:`BLANKS` only."""
     return [token for token in _BLANKS.split(text) if token]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusearch.errors import InputError
-from gpusearch.io.files import read_lines, split_blank
+from gpusearch.io.files import read_lines, split_blank, wrong_line
 from gpusearch.io.trace import parse_trace
 
 Segment = tuple[int, int, int, int]
@@ -112,12 +112,8 @@ def parse_n_best_lines(lines: Iterable[str], path: str | Path) -> Iterator[NBest
         try:
             yield parse_n_best(line)
         except ValueError as error:
-            raise InputError(
-                f"not a line of an n-best list ({error})",
-                path=path,
-                line=number,
-                found=repr(line[:60]),
-                expected="id ||| words ||| Name= values ||| total",
+            raise wrong_line(
+                f"not a line of an n-best list ({error})", path, number, line, "id ||| words ||| Name= values ||| total"
             ) from None
 
 

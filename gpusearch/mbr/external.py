@@ -16,7 +16,7 @@ import torch
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
-from gpusearch.io.files import read_lines
+from gpusearch.io.files import read_lines, wrong_line
 from gpusearch.mbr.averaged import AveragedPairs, averaged
 from gpusearch.mbr.utility import Index, Statistics
 
@@ -73,12 +73,12 @@ def _read_tsv(path: Path) -> _Scores:
                 raise ValueError("no finite score")
             scores[int(fields[0]), fields[1], fields[2] if len(fields) == 4 else None] = value
         except ValueError as error:
-            raise InputError(
+            raise wrong_line(
                 f"not a line of scores ({error})",
-                path=path,
-                line=number,
-                found=repr(line[:60]),
-                expected="segment, hypothesis, reference (or none), score; tabs between them",
+                path,
+                number,
+                line,
+                "segment, hypothesis, reference (or none), score; tabs between them",
             ) from None
     return scores
 
