@@ -14,7 +14,7 @@ from gpusearch.kernels.judge import bound_change
 from gpusearch.kernels.operations import trim
 from gpusearch.kernels.records import ACCEPTED, EMPTY, UNIT_FIRST_SENTENCE
 from gpusearch.kernels.step import resting
-from gpusearch.kernels.stepwise import of_row
+from gpusearch.kernels.stepwise import of_row, put_row
 from gpusearch.kernels.target import cpu_driver, shared
 
 
@@ -50,15 +50,7 @@ def open_candidate(
         stage = ACCEPTED
         if first >= 0:
             stage, total = bound_change(problem, search, state, scratch, lane, sentence, first, replaced, count)
-    proposals.stage[row] = stage
-    proposals.operation[row] = operator
-    proposals.sentence[row] = local
-    proposals.first[row] = first
-    proposals.replaced[row] = replaced
-    proposals.count[row] = count
-    proposals.threshold[row] = LEAST
-    proposals.total[row] = total
-    proposals.outside[row] = 0
+    put_row(proposals, row, stage, operator, local, first, replaced, count, LEAST, total)
 
 
 @cpu_driver

@@ -43,6 +43,20 @@ def of_row(scratch, proposals, row):
 
 
 @shared
+def put_row(proposals, row, stage, operation, local, first, replaced, count, threshold, total):
+    """Write down the proposal of a row, about which nobody else has been asked yet."""
+    proposals.stage[row] = stage
+    proposals.operation[row] = operation
+    proposals.sentence[row] = local
+    proposals.first[row] = first
+    proposals.replaced[row] = replaced
+    proposals.count[row] = count
+    proposals.threshold[row] = threshold
+    proposals.total[row] = total
+    proposals.outside[row] = 0
+
+
+@shared
 def propose_row(problem, search, state, scratch, proposals, row, headroom):
     """Draw and bound the proposal of the lane's present step: (stage, what `conclude` needs), OPEN where it is open.
 
@@ -60,15 +74,7 @@ def propose_row(problem, search, state, scratch, proposals, row, headroom):
         stage, total = bound_change(problem, search, state, scratch, lane, sentence, first, replaced, count)
         if stage == OPEN and total <= least - headroom:
             stage = BELOW_BOUND
-    proposals.stage[row] = stage
-    proposals.operation[row] = operation
-    proposals.sentence[row] = local
-    proposals.first[row] = first
-    proposals.replaced[row] = replaced
-    proposals.count[row] = count
-    proposals.threshold[row] = least
-    proposals.total[row] = total
-    proposals.outside[row] = 0
+    put_row(proposals, row, stage, operation, local, first, replaced, count, least, total)
     return stage
 
 

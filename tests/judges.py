@@ -13,9 +13,12 @@ from gpusearch.kernels.records import (
     UNIT_SENTENCES,
     Problem,
     Proposals,
+    Search,
     State,
 )
 from gpusearch.search.driver import Driver, Lanes
+from gpusearch.search.state import lane_hash, make_state
+from gpusearch.search.stepwise import StepwiseDriver
 
 Integers = NDArray[np.int64]
 WEIGHT = 1 << 18
@@ -127,6 +130,26 @@ def run_through(driver: Driver, lanes: Lanes, steps: int) -> None:
             driver.run(lanes, lambda: None)
         except KeyboardInterrupt:
             continue
+
+
+def check_interrupts(driver: type[StepwiseDriver], problem: Problem, search: Search, values: int, steps: int) -> State:
+    """Interrupts change nothing: hashes of chains are the same, scores and counts those of a fresh start from their
+    phrases. Returns the state of the chains that were interrupted."""
+    lanes, hashes = np.arange(4), []
+    for every in (0, 3):
+        state = make_state(problem, np.zeros(4, int), lanes, values)
+        judge = InterruptedJudge(problem, 4, 14, every)
+        running = driver(problem, search, state, 2, judges=[judge])
+        running.start(lanes)
+        run_through(running, lanes, steps)
+        assert judge.told > 3
+        score, words = state.score.copy(), judge.words.copy()
+        running.refresh(lanes)
+        assert np.array_equal(state.score, score) and np.array_equal(judge.words, words)
+        running.close()
+        hashes.append([lane_hash(problem, state, lane) for lane in lanes.tolist()])
+    assert hashes[0] == hashes[1]
+    return state
 
 
 class NothingJudge:

@@ -30,7 +30,7 @@ from gpusearch.search.driver import CpuDriver, Driver
 from gpusearch.search.state import lane_hash, make_state
 from gpusearch.search.stepwise import StepwiseDriver
 from tests.driver_checks import CASE, CHECKS
-from tests.judges import InterruptedJudge, LengthJudge, NothingJudge, OptionJudge, run_through
+from tests.judges import LengthJudge, NothingJudge, OptionJudge, check_interrupts
 from tests.kernels.test_paths import CASES
 from tests.parity_model import newstest_documents
 from tests.paths import Case, MakeDriver, cpu, final_hashes
@@ -158,18 +158,7 @@ def test_a_feature_of_the_document_leads_the_search() -> None:
 
 def test_judges_are_told_anew_after_an_interrupt() -> None:
     """Whenever it comes: before a commit, or between what the judges and what the kernels do."""
-    problem, search, values = CASE.problem()
-    lanes, hashes = np.arange(3), []
-    for every in (0, 3):
-        state = make_state(problem, np.zeros(3, int), lanes, values)
-        judge = InterruptedJudge(problem, 3, 14, every)
-        driver = StepwiseDriver(problem, search, state, 2, judges=[judge])
-        driver.start(lanes)
-        run_through(driver, lanes, 80)
-        assert judge.told > 3
-        driver.close()
-        hashes.append([lane_hash(problem, state, lane) for lane in lanes.tolist()])
-    assert hashes[0] == hashes[1]
+    check_interrupts(StepwiseDriver, *CASE.problem(), 80)
 
 
 @pytest.mark.parametrize("name", ["only_listed_lanes_are_touched", "what_tick_raises_stops_the_run"])
