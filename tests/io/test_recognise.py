@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from gpusearch.io.documents import read_documents
-from tests.io.test_documents import CONLLU, put
+from tests.io.corpora import put
+from tests.io.test_documents import CONLLU
 
 
 @pytest.mark.parametrize(

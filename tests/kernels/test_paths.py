@@ -18,6 +18,7 @@ from tests.driver_checks import CHECKS
 from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS, NGRAMS, SWEPT
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
+from tests.slow import slow_where
 
 CASES = {
     "document": Case(1, chains=3),
@@ -107,10 +108,8 @@ def reference(case: Case) -> list[str]:
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
-@pytest.mark.parametrize("name", CASES)
-def test_cpu_is_the_interpreter_with_any_number_of_threads(name: str, threads: int, full: bool) -> None:
-    if name in RARE_FEATURES and not full:
-        pytest.skip("compiled under --full only")
+@pytest.mark.parametrize("name", slow_where(lambda name: name in RARE_FEATURES, CASES))
+def test_cpu_is_the_interpreter_with_any_number_of_threads(name: str, threads: int) -> None:
     assert final_hashes(CASES[name], cpu(threads)) == reference(CASES[name])
 
 

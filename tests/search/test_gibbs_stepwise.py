@@ -16,11 +16,7 @@ from gpusearch.search.state import UNLIMITED
 from tests.judges import Integers, OptionJudge, check_interrupts
 from tests.kernels.test_paths import CASES
 from tests.paths import Case, MakeDriver, cpu, final_hashes
-
-# Features are compiled for this driver: that takes a while.
-OF_GIBBS = [
-    pytest.param(name, marks=pytest.mark.slow) if case.features else name for name, case in CASES.items() if case.gibbs
-]
+from tests.slow import slow_where
 
 
 def stepwise(threads: int) -> MakeDriver:
@@ -31,7 +27,9 @@ def random_case(seed: int) -> Case:
     return replace(Case.random(seed), gibbs=("random", "sequential")[seed % 2], enough=UNLIMITED)
 
 
-@pytest.mark.parametrize("name", OF_GIBBS)
+@pytest.mark.parametrize(
+    "name", slow_where(lambda name: bool(CASES[name].features), (name for name in CASES if CASES[name].gibbs))
+)
 def test_blocks_in_phases_are_blocks_in_one_piece(name: str) -> None:
     expected = final_hashes(CASES[name], cpu(1))
     assert final_hashes(CASES[name], stepwise(1)) == expected

@@ -81,12 +81,8 @@ def test_backends_agree_on_a_small_model(bound_order: int | None) -> None:
         assert [len(document.chain_scores) for document in found[1].documents] == [8, 8]
 
 
-@pytest.mark.parametrize("compat", ["none", "docent"])
-def test_backends_agree_on_a_parity_document(
-    newstest_model: Model, parity: Path, tmp_path: Path, compat: str, full: bool
-) -> None:
-    if compat == "docent" and not full:
-        pytest.skip("Docent's draws are compiled for this driver under --full only")
+@pytest.mark.parametrize("compat", ["none", pytest.param("docent", marks=pytest.mark.slow)])
+def test_backends_agree_on_a_parity_document(newstest_model: Model, parity: Path, tmp_path: Path, compat: str) -> None:
     documents = newstest_documents(parity)[:2]
     with loaded(write_newstest(tmp_path, parity), KENLM, "language_model.LM0.bound_order=3") as host:
         found = tuple(search(model, documents, compat=compat, threads=2) for model in (newstest_model, host))

@@ -34,18 +34,25 @@ from tests.judges import LengthJudge, NothingJudge, OptionJudge, check_interrupt
 from tests.kernels.test_paths import CASES
 from tests.parity_model import newstest_documents
 from tests.paths import Case, MakeDriver, cpu, final_hashes
+from tests.slow import slow_where
 
 
 def stepwise(threads: int) -> MakeDriver:
     return lambda problem, search, state: StepwiseDriver(problem, search, state, threads)
 
 
+def steps_by_proposals(case: Case) -> bool:
+    return not (case.gibbs or case.sweep)
+
+
+def compiles_more(name: str) -> bool:
+    """Whether this driver is compiled anew for the case."""
+    return bool(CASES[name].docent_draws or CASES[name].features or CASES[name].metropolis)
+
+
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("name", [name for name, case in CASES.items() if not (case.gibbs or case.sweep)])
-def test_steps_in_phases_are_steps_in_one_piece(name: str, threads: int, full: bool) -> None:
-    case = CASES[name]
-    if (case.docent_draws or case.features or case.metropolis) and not full:
-        pytest.skip("Docent's draws, features and metropolis are compiled for this driver under --full only")
+@pytest.mark.parametrize("name", slow_where(compiles_more, (name for name in CASES if steps_by_proposals(CASES[name]))))
+def test_steps_in_phases_are_steps_in_one_piece(name: str, threads: int) -> None:
     assert final_hashes(CASES[name], stepwise(threads)) == final_hashes(CASES[name], cpu(1))
 
 
