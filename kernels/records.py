@@ -8,6 +8,7 @@ Numbers: a feature value is in units of 2^-20 nat, a weight in 2^-20, a weighted
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 Array = Any
@@ -100,6 +101,13 @@ class Active(NamedTuple):
     feature: Any  # its own record, by whose type its functions are found (document.py)
     number: Array  # int64[2]: weight, 2^-20; place of the value in State.feature, among those of the document
     rest: Active | tuple[()]  # the next features
+
+
+def each_active(active: Active | tuple[()]) -> Iterator[Active]:
+    """A feature that takes part and those behind it, one by one; on the host."""
+    while active:
+        yield active
+        active = active.rest
 
 
 class Document(NamedTuple):

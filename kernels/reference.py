@@ -42,6 +42,7 @@ from gpusearch.kernels.records import (
     Problem,
     Search,
     State,
+    each_active,
 )
 from gpusearch.kernels.target import by_type, each_type
 
@@ -219,12 +220,8 @@ def active_features(problem: Problem) -> list[tuple[object, int]]:
     """Each feature of the document with its weight."""
     for name in ("reference_features", "reference_ngrams", "reference_sequences"):
         import_module(f"gpusearch.kernels.{name}")  # their twins; they need this module itself
-    found = []
-    active = problem.document.features if problem.document else ()
-    while active:
-        found.append((active.feature, int(active.number[ACTIVE_WEIGHT])))
-        active = active.rest
-    return found
+    every = each_active(problem.document.features if problem.document else ())
+    return [(active.feature, int(active.number[ACTIVE_WEIGHT])) for active in every]
 
 
 @by_type

@@ -23,7 +23,7 @@ from gpusearch.features.user import BatchFeature, batch_feature, find, made
 from gpusearch.kernels.beam_cohesion import BeamCohesion
 from gpusearch.kernels.cohesion import Trees
 from gpusearch.kernels.cohesive import Cohesion as Cohesive
-from gpusearch.kernels.records import ACTIVE_WEIGHT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES, Active
+from gpusearch.kernels.records import ACTIVE_WEIGHT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES, Active, each_active
 from gpusearch.kernels.records import Document as DocumentRecord
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
@@ -116,12 +116,10 @@ def no_sums_over_steps(model: Model) -> tuple[str, ...]:
 def of_steps(document: DocumentRecord | tuple[()]) -> DocumentRecord | tuple[()]:
     """The record of those features that the beam can hold and that weigh something, joined where trees are the same."""
     joined: list[BeamCohesion] = []
-    active = document.features if document else ()
-    while active:
+    for active in each_active(document.features if document else ()):
         weight = int(active.number[ACTIVE_WEIGHT])
         if isinstance(active.feature, Cohesive) and weight:
             _of_same_trees(joined, active.feature.trees).weight[tuple(active.feature.number)] += weight
-        active = active.rest
     chain: Active | tuple[()] = ()
     for one in reversed(joined):
         chain = Active(one, np.zeros(0, np.int64), chain)

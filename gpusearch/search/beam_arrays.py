@@ -7,7 +7,15 @@ import math
 import numpy as np
 
 from gpusearch.kernels.beam_records import BEAM_CURSORS, Beam, BeamResult, BeamWork
-from gpusearch.kernels.records import DOCUMENT_MARKS, LONGEST, ORIENTATIONS, SENTENCE_WORDS, Active, Problem, Search
+from gpusearch.kernels.records import (
+    DOCUMENT_MARKS,
+    LONGEST,
+    ORIENTATIONS,
+    SENTENCE_WORDS,
+    Problem,
+    Search,
+    each_active,
+)
 
 # Look-ups that a thread remembers: 16 bytes each, a language model.
 MEMO = 1 << 14
@@ -62,9 +70,10 @@ def work_shapes(
     long, short = np.int64, np.int32
     of_document: dict[str, tuple[type[np.integer], tuple[int, ...]]] = {}
     if problem.document:
+        features = len(list(each_active(problem.document.features)))
         of_document = {
             "grid_gain": (long, (grids,)),
-            "missing": (short, (_features(problem.document.features), int(problem.document.number[DOCUMENT_MARKS]))),
+            "missing": (short, (features, int(problem.document.number[DOCUMENT_MARKS]))),
         }
     return {
         **of_document,
@@ -111,10 +120,6 @@ def work_shapes(
         "arc_option": (short, (arcs,)),
         "arc_gain": (long, (arcs,)),
     }
-
-
-def _features(active: Active | tuple[()]) -> int:
-    return 1 + _features(active.rest) if active else 0
 
 
 def work_bytes(problem: Problem, search: Search, *, stack: int, pops: int, window: int) -> int:

@@ -26,6 +26,7 @@ from gpusearch.kernels.records import (
     Problem,
     Proposals,
     Search,
+    each_active,
 )
 from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
@@ -140,12 +141,9 @@ class _Check:
 
     def chain(self) -> dict[str, Any]:
         """The records of features by name, but for those in Python."""
-        found, active = {}, self.records[0].document.features
-        for named in self.model.document:
-            if named.name not in self.judges:
-                found[named.name] = active.feature
-                active = active.rest
-        return found
+        names = (named.name for named in self.model.document if named.name not in self.judges)
+        every = each_active(self.records[0].document.features)
+        return {name: active.feature for name, active in zip(names, every, strict=True)}
 
     def put(self, change: Change) -> None:
         """Put the translation as proposed into the lane `NEXT`."""
