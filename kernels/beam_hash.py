@@ -1,9 +1,8 @@
 """Hashes of the beam's hypotheses."""
 
+from gpusearch.kernels.language_model import MULTIPLIER
 from gpusearch.kernels.target import shared, wrapping_product
 
-# Odd, below 2^63. The product may wrap around when compiled: the bits that are kept are the same either way.
-MULTIPLIER = 0x5851F42D4C957F2D
 MASK63 = 0x7FFFFFFFFFFFFFFF
 
 
