@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
+from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +30,12 @@ class GibbsStepwiseDriver(StepwiseDriver):
     Noise comes first, as in the kernels: candidates that cannot win by the judges' bounds are not asked about, which
     changes no result.
     """
+
+    @cached_property
+    def _blocks(self) -> ModuleType:
+        from gpusearch.kernels import gibbs_stepwise
+
+        return gibbs_stepwise
 
     def run(self, lanes: Lanes, tick: Callable[[], None], enough: int | None = None) -> None:
         """Run lanes until each rests."""

@@ -105,9 +105,9 @@ class StepwiseDriver(AskingDriver):
         most_answers: int = MOST_ANSWERS,
     ) -> None:
         super().__init__(problem, search, state, threads, answers or HostAnswers(()), most_answers=most_answers)
-        from gpusearch.kernels import gibbs_stepwise, stepwise
+        from gpusearch.kernels import stepwise
 
-        self._phases, self._blocks = stepwise, gibbs_stepwise
+        self._phases = stepwise
         self._judges = judges
         self._cut_short = False
 
