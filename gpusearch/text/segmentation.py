@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from gpusearch.errors import GpusearchError
-from gpusearch.text.languages import check_language
 
 # What sacremoses would change or drop is replaced, character for character, in a copy that it reads in place
 # of the raw text: controls are borders, the typographic apostrophe follows the rules of the plain one, and an accent
@@ -38,22 +37,17 @@ class MosesSegmenter:
 
     Additions to Moses' rules: addresses of pages and people stay in one piece, ``’`` is treated as ``'``
     (``l’ | utilisation``, ``Minister | ’s``), and combining accents (U+0300 to U+036F and the like) are no tokens of
-    their own. Every Unicode white space is a border, the no-break space too,
-    so no token holds any: whichever way another tool splits the tokenised lines, on blanks or on all white
-    space, it counts the same tokens.
+    their own. Every Unicode white space is a border, the no-break space too, so no token holds any: whichever way
+    another tool splits the tokenised lines, on blanks or on all white space, it counts the same tokens.
 
     Args:
         language: code of ISO 639; one that sacremoses does not know gets the English list of abbreviations.
         split_hyphens: whether :meth:`tokens` splits words at hyphens, too.
-
-    Raises:
-        InputError: no code of ISO 639.
     """
 
     def __init__(self, language: str, *, split_hyphens: bool = False) -> None:
         from sacremoses import MosesTokenizer
 
-        check_language(language)
         self.language = language
         self.split_hyphens = split_hyphens
         self._moses = MosesTokenizer(language)
