@@ -36,7 +36,7 @@ SEARCH: dict[str, Any] = {
     "method": "search",
     "policy": "hill-climbing",
     "recombine": "lattice",
-    "final_sweep": False,  # with a feature of the document it looks at neighbours one by one
+    "final_sweep": False,  # with most features of the document it looks at neighbours one by one
     "device": "cpu",
 }
 """Of the `[search]` group, whatever the model has there."""

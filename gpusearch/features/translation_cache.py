@@ -132,16 +132,23 @@ class TranslationCache(OneValue):
         pair, option = np.divmod(holder, options)
         # Counts are whole numbers; shares may fall short of one by their rounding.
         most = np.floor(material.most_of_derivations(pair, option, count.astype(np.float64)) + 1e-6)
-        item, sentence = np.divmod(of_sentence, stride)
-        worth = np.zeros(len(item))
-        decay = self._decay() / VALUE_UNITS
-        for further in range(1, min(self.window, len(item) - 1) + 1):
-            distance = sentence[further:] - sentence[:-further]
-            near = (item[further:] == item[:-further]) & (distance <= self.window)
-            worth[:-further][near] += decay[distance[near]] * most[further:][near]
+        worth = self._worth(*np.divmod(of_sentence, stride), most)
         has, of_option = np.unique(option, return_inverse=True)
         value = np.asarray(np.bincount(of_option, count * worth[pair], len(has)), np.float64)
         found = np.zeros(stride)
         bounds = material.most_of_derivations(material.sentence[has], has, value)
         found[: len(bounds)] = bounds
         return material.of_units(found.tolist())
+
+    def _worth(
+        self, item: NDArray[np.int64], sentence: NDArray[np.int64], most: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """What an item of a sentence is worth at most, by how often the later sentences have it at most; ``[*]``, in
+        the order of items and their sentences."""
+        worth = np.zeros(len(item))
+        decay = self._decay() / VALUE_UNITS
+        for further in range(1, min(self.window, len(item) - 1) + 1):
+            distance = sentence[further:] - sentence[:-further]
+            near = (item[further:] == item[:-further]) & (distance <= self.window)
+            worth[:-further][near] += decay[distance[near]] * most[further:][near]
+        return worth
