@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.kernels.records import (
     LIMIT_STEPS,
+    OPTION_SCORE,
     OPTION_WORDS,
     SENTENCE_SLOT,
     UNIT_FIRST_SENTENCE,
@@ -19,6 +22,7 @@ from gpusearch.kernels.records import (
 from gpusearch.search.driver import Driver, Lanes
 from gpusearch.search.state import lane_hash, make_state
 from gpusearch.search.stepwise import StepwiseDriver
+from tests.paths import MakeDriver
 
 Integers = NDArray[np.int64]
 WEIGHT = 1 << 18
@@ -150,6 +154,18 @@ def check_interrupts(driver: type[StepwiseDriver], problem: Problem, search: Sea
         hashes.append([lane_hash(problem, state, lane) for lane in lanes.tolist()])
     assert hashes[0] == hashes[1]
     return state
+
+
+def outside(driver: type[StepwiseDriver], judge_of: Callable[[Problem], OptionJudge]) -> MakeDriver:
+    """Drivers that have a part of the options' scores judged outside."""
+
+    def make(problem: Problem, search: Search, state: State) -> Driver:
+        judge = judge_of(problem)
+        score = problem.option_score.copy()
+        score[:, OPTION_SCORE] -= judge.worth
+        return driver(problem._replace(option_score=score), search, state, 1, judges=[judge])
+
+    return make
 
 
 class NothingJudge:

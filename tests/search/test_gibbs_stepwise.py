@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
-from gpusearch.kernels.records import OPTION_SCORE, Problem, Proposals, Search, State
+from gpusearch.kernels.records import Proposals, State
 from gpusearch.search import gibbs_stepwise
-from gpusearch.search.driver import Driver
 from gpusearch.search.gibbs_stepwise import GibbsStepwiseDriver
 from gpusearch.search.state import UNLIMITED
-from tests.judges import Integers, OptionJudge, check_interrupts
+from tests.judges import Integers, OptionJudge, check_interrupts, outside
 from tests.kernels.test_paths import CASES
 from tests.paths import Case, MakeDriver, cpu, final_hashes
 from tests.slow import slow_where
@@ -60,18 +60,6 @@ class CountingJudge(OptionJudge):
         assert len(np.unique(proposals.lane)) == len(proposals.lane)
 
 
-def outside(loose: int) -> MakeDriver:
-    """A part of the options' scores is judged outside, by bounds that are above it by `loose`."""
-
-    def make(problem: Problem, search: Search, state: State) -> Driver:
-        judge = CountingJudge(problem, None, loose)
-        score = problem.option_score.copy()
-        score[:, OPTION_SCORE] -= judge.worth
-        return GibbsStepwiseDriver(problem._replace(option_score=score), search, state, 1, judges=[judge])
-
-    return make
-
-
 def test_a_feature_judged_outside_is_the_same_feature(repetitions: Callable[[int], int]) -> None:
     """Whatever its bounds are; tighter ones save questions."""
     asked = []
@@ -80,7 +68,8 @@ def test_a_feature_judged_outside_is_the_same_feature(repetitions: Callable[[int
         expected = final_hashes(case, cpu(1))
         for loose in (0, 1 << 45, 1 << 58):
             CountingJudge.asked = 0
-            assert final_hashes(case, outside(loose)) == expected, case
+            make = outside(GibbsStepwiseDriver, partial(CountingJudge, headroom=None, loose=loose))
+            assert final_hashes(case, make) == expected, case
             asked.append(CountingJudge.asked)
     tight, middle, none = np.sum(np.reshape(asked, (-1, 3)), axis=0)
     assert tight < middle < none and 3 * tight < none

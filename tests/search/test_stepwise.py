@@ -17,7 +17,6 @@ from gpusearch.kernels.records import (
     LIMIT_PAUSE,
     LIMIT_STEPS,
     MOSES_CHECK,
-    OPTION_SCORE,
     UNIT_WORDS,
     Problem,
     Search,
@@ -26,11 +25,11 @@ from gpusearch.kernels.records import (
 from gpusearch.model.model import Model
 from gpusearch.model.problem import build_problem
 from gpusearch.search import run
-from gpusearch.search.driver import CpuDriver, Driver
+from gpusearch.search.driver import CpuDriver
 from gpusearch.search.state import lane_hash, make_state
 from gpusearch.search.stepwise import StepwiseDriver
 from tests.driver_checks import CASE, CHECKS
-from tests.judges import LengthJudge, NothingJudge, OptionJudge, check_interrupts
+from tests.judges import LengthJudge, NothingJudge, OptionJudge, check_interrupts, outside
 from tests.kernels.test_paths import CASES
 from tests.parity_model import newstest_documents
 from tests.paths import Case, MakeDriver, cpu, final_hashes
@@ -111,30 +110,25 @@ class UntalliedCpuDriver(CpuDriver):
         super().close()
 
 
-def outside(headroom: int | None, loose: int, driver: type[StepwiseDriver], judges: list[OptionJudge]) -> MakeDriver:
-    """Drivers that have a part of the options' scores judged outside."""
-
-    def make(problem: Problem, search: Search, state: State) -> Driver:
-        judge = OptionJudge(problem, headroom, loose)
-        judges.append(judge)
-        score = problem.option_score.copy()
-        score[:, OPTION_SCORE] -= judge.worth
-        return driver(problem._replace(option_score=score), search, state, 1, judges=[judge])
-
-    return make
-
-
 def test_a_feature_judged_outside_is_the_same_feature(repetitions: Callable[[int], int]) -> None:
     """Paths, scores and, with an exact bound, even the stages at which proposals are rejected."""
     judges: list[OptionJudge] = []
+
+    def judged(driver: type[StepwiseDriver], headroom: int | None, loose: int) -> MakeDriver:
+        def judge_of(problem: Problem) -> OptionJudge:
+            judges.append(OptionJudge(problem, headroom, loose))
+            return judges[-1]
+
+        return outside(driver, judge_of)
+
     for seed in range(repetitions(100)):
         case = Case.random(seed)
         expected = final_hashes(case, cpu(1))
-        assert final_hashes(case, outside(None, 0, StepwiseDriver, judges)) == expected, case
+        assert final_hashes(case, judged(StepwiseDriver, None, 0)) == expected, case
         most = 2 * int(np.abs(judges[-1].worth).max(initial=0)) * 9
-        assert final_hashes(case, outside(most, 0, StepwiseDriver, judges)) == expected, case
+        assert final_hashes(case, judged(StepwiseDriver, most, 0)) == expected, case
         expected = final_hashes(case, lambda *arguments: UntalliedCpuDriver(*arguments, threads=1))
-        assert final_hashes(case, outside(None, 1 << 40, UntalliedDriver, judges)) == expected, case
+        assert final_hashes(case, judged(UntalliedDriver, None, 1 << 40)) == expected, case
 
 
 def with_length(problem: Problem, search: Search, state: State) -> StepwiseDriver:
