@@ -25,9 +25,11 @@ from gpusearch.search.temperature import geometric
 from gpusearch.search.tempering import Ladder, TemperingDriver
 from tests.parity_model import laws_documents, write_laws
 from tests.statistical import posterior, test_gibbs, test_metropolis
+from tests.statistical.chi_square import pooled
 from tests.statistical.posterior import THREADS, count_states, states_of_lanes, transition_matrices
-from tests.statistical.test_gibbs import SCALES, SCANS, p_value
-from tests.statistical.test_metropolis import MIXES, Verdict, lanes_of, metropolis
+from tests.statistical.test_gibbs import SCALES, SCANS
+from tests.statistical.test_metropolis import MIXES, lanes_of, metropolis
+from tests.statistical.verdict import Verdict
 from tests.tiny import copy_tiny
 
 pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
@@ -138,7 +140,7 @@ def test_last_states_have_the_distribution(
         verdict.add(counts, scene, scale)
         if scene.model.document:
             score = scene.score[0] - [WEIGHT * ratio(scene, pair) for pair in scene.states[0]]
-            unlike += p_value(counts, replace(scene, score=[score]).posterior(0, scale))[0] < 1e-6
+            unlike += pooled(counts, replace(scene, score=[score]).posterior(0, scale))[0] < 1e-6
     verdict.check(notices=full)
     assert unlike > len(documents) // 2 or not documents[0].model.document
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import chi2, chisquare
 
 from gpusearch.config import load_config
 from gpusearch.model.model import Model, load_model
 from gpusearch.search.enumeration import Enumerated, enumerate_derivations
 from gpusearch.search.gibbs import make_gibbs
 from tests.parity_model import laws_documents
+from tests.statistical.chi_square import pooled
 from tests.statistical.posterior import last_states, transition_matrices
+from tests.statistical.verdict import LEVEL, Verdict
 from tests.tiny import copy_tiny
 
 pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
@@ -31,7 +31,6 @@ SENTENCES, DERIVATIONS = 30, 2000
 # Iterations after which the last state is looked at. Where the distribution is peaked, single blocks seldom lead from
 # one of its peaks to another.
 BURN_IN, LONG_BURN_IN = 25, 100
-LEVEL = 1e-3
 
 
 @pytest.fixture(scope="module")
@@ -70,56 +69,16 @@ def test_every_operator_keeps_the_distribution(scenes: list[Enumerated]) -> None
         assert connected_components(reached, connection="strong")[0] == 1
 
 
-def p_value(counts: NDArray[np.int64], probability: NDArray[np.float64]) -> tuple[float, int]:
-    """Chi-square with cells pooled, rare ones together, to expectations of 5 at least; and the number of cells."""
-    expected = probability * counts.sum()
-    observed, means, pool = [], [], np.zeros(2)
-    for cell in np.argsort(expected):
-        pool += counts[cell], expected[cell]
-        if pool[1] >= 5:
-            observed.append(pool[0])
-            means.append(pool[1])
-            pool = np.zeros(2)
-    observed[-1] += pool[0]
-    means[-1] += pool[1]
-    if len(means) < 2:
-        return 1.0, 1
-    return float(chisquare(observed, np.array(means) * counts.sum() / sum(means)).pvalue), len(means)
-
-
-def divergence(counts: NDArray[np.int64], probability: NDArray[np.float64]) -> float:
-    """KL of the draws' distribution from the exact one, nats."""
-    seen = counts > 0
-    share = counts[seen] / counts.sum()
-    return float((share * np.log(share / probability[seen])).sum())
-
-
 def test_last_states_have_the_distribution(
     scenes: list[Enumerated], full: bool, repetitions: Callable[[int], int]
 ) -> None:
-    """20,000 chains (2,000 in the quick run) a cell, Holm-corrected over the grid; a scale that is off by 10 % is not
-    taken for the right one."""
-    chains = repetitions(20_000)
-    p_values, wrong, kl, degrees = [], 0.0, 0.0, 0
-    wrong_degrees = 0
+    """20,000 chains (2,000 in the quick run) a cell."""
+    verdict, chains = Verdict(), repetitions(20_000)
     for scene, scale, scan in grid(scenes, full):
         gibbs = make_gibbs(scene.batch.options.longest, [scale], scan=scan)
         (counts,) = last_states(scene, gibbs, chains, LONG_BURN_IN if full and scale > 1 else BURN_IN)
-        pi = scene.posterior(0, scale)
-        value, _ = p_value(counts, pi)
-        p_values.append(value)
-        here = divergence(counts, pi)
-        kl += 2 * chains * here
-        degrees += len(pi) - 1
-        if len(pi) > 50:  # for few derivations the statistic scatters by more than its mean
-            assert here <= 2 * (len(pi) - 1) / (2 * chains)
-        value, cells = p_value(counts, scene.posterior(0, 1.1 * scale))
-        wrong += chi2.isf(max(value, 1e-300), cells - 1)
-        wrong_degrees += cells - 1
-    for rank, value in enumerate(sorted(p_values)):
-        assert value > LEVEL / (len(p_values) - rank), sorted(p_values)
-    assert kl <= 2 * degrees
-    assert chi2.sf(wrong, wrong_degrees) < 1e-4
+        verdict.add(counts, scene, scale)
+    verdict.check()
 
 
 def test_the_reachability_defect_is_closed(tmp_path: Path) -> None:
@@ -141,4 +100,4 @@ def test_the_reachability_defect_is_closed(tmp_path: Path) -> None:
         assert together == (window > 0)
         found = last_states(scene, gibbs, 500, 10)[0]
         if window:
-            assert p_value(found, scene.posterior(0, 1.0))[0] > LEVEL
+            assert pooled(found, scene.posterior(0, 1.0))[0] > LEVEL

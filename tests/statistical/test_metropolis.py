@@ -14,7 +14,6 @@ import pytest
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import chi2
 
 from gpusearch.config import OperationsConfig, SearchConfig
 from gpusearch.kernels.records import (
@@ -40,7 +39,8 @@ from gpusearch.search.tempering import Ladder, TemperingDriver
 from tests.parity_model import laws_documents
 from tests.statistical.enumerated_draws import Draws
 from tests.statistical.posterior import THREADS, count_states, states_of_lanes
-from tests.statistical.test_gibbs import LEVEL, SCALES, divergence, p_value
+from tests.statistical.test_gibbs import SCALES
+from tests.statistical.verdict import Verdict
 
 pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
 
@@ -155,36 +155,6 @@ def grid(scenes: list[Enumerated], full: bool) -> Iterator[tuple[Enumerated, flo
         for turn, mix in enumerate(MIXES):
             if full or (turn - place) % len(MIXES) < 2:
                 yield scene, scales[(place + turn) % len(scales)], mix
-
-
-class Verdict:
-    """What the cells of a grid say together."""
-
-    def __init__(self) -> None:
-        self.p_values: list[float] = []
-        self.kl = self.wrong = 0.0
-        self.degrees = self.wrong_degrees = 0
-
-    def add(self, counts: NDArray[np.int64], scene: Enumerated, scale: float) -> None:
-        """One cell: how often each derivation was found."""
-        pi = scene.posterior(0, scale)
-        self.p_values.append(p_value(counts, pi)[0])
-        here = divergence(counts, pi)
-        self.kl += 2 * counts.sum() * here
-        self.degrees += len(pi) - 1
-        if len(pi) > 50:  # for few derivations the statistic scatters by more than its mean
-            assert here <= 2 * (len(pi) - 1) / (2 * counts.sum())
-        value, cells = p_value(counts, scene.posterior(0, 1.1 * scale))
-        self.wrong += chi2.isf(max(value, 1e-300), cells - 1)
-        self.wrong_degrees += cells - 1
-
-    def check(self, *, notices: bool = True) -> None:
-        """All cells have the right distribution, Holm-corrected; where the draws are many enough that it `notices`, not
-        that of a scale that is off by a tenth."""
-        for rank, value in enumerate(sorted(self.p_values)):
-            assert value > LEVEL / (len(self.p_values) - rank), sorted(self.p_values)
-        assert self.kl <= 2 * self.degrees
-        assert not notices or chi2.sf(self.wrong, self.wrong_degrees) < 1e-4
 
 
 def test_last_states_have_the_distribution(
