@@ -8,7 +8,8 @@ the counts that it asked for (``scratch.changed``). Functions of a feature:
     full     its value on a state, from nothing; whatever it keeps of a lane begins anew
     delta    by how much its value would change: full(after) - full(before), exactly
     bound    its weight times `delta`, or more: what a proposal may gain before anything that is slow was looked at
-    gap      its weight times `delta`, less `bound`, for one whose `delta` looks at counts; else that follows from both
+    gap      its weight times `delta`, less `bound`: how much too high the bound is, below 0. Where that uses up `room`,
+             a value that does so is enough. For one whose `delta` looks at counts; else it follows from both
     keep     the proposal is accepted: renew what the feature keeps; state and counts are still those before it
     ceilings its weighted `delta` at most, whatever options fill the open places of a sweep's layout: adds the share of
              each option to ``scratch.changed.ceiling``, and returns the rest. Without it sweeps pass over no neighbour
@@ -53,13 +54,13 @@ def bound(feature, weight, problem, search, state, scratch, lane, change):
     return weight * delta(feature, problem, search, state, scratch, lane, change)
 
 
-def _gap_of_bound(feature, weight, problem, search, state, scratch, lane, change):
+def _gap_of_bound(feature, weight, room, problem, search, state, scratch, lane, change):
     """The weighted change less its bound, 2^-40 nat; it must not look at the changed counts."""
     exact = delta(feature, problem, search, state, scratch, lane, change)
     return weight * exact - bound(feature, weight, problem, search, state, scratch, lane, change)
 
 
-def _no_gap(feature, weight, problem, search, state, scratch, lane, change):
+def _no_gap(feature, weight, room, problem, search, state, scratch, lane, change):
     return 0
 
 
@@ -112,11 +113,15 @@ def ceilings_of_document(document, problem, search, state, scratch, lane, senten
     return _ceilings(document.features, problem, search, state, scratch, lane, change)
 
 
-@optional(_no_change, apart=True)
-def gap_of_document(document, problem, search, state, scratch, lane, sentence, first, replaced, count):
-    """What is to be added to the bound to make the weighted change of it, 2^-40 nat."""
+def _no_gap_at_all(document, room, problem, search, state, scratch, lane, sentence, first, replaced, count):
+    return 0
+
+
+@optional(_no_gap_at_all, apart=True)
+def gap_of_document(document, room, problem, search, state, scratch, lane, sentence, first, replaced, count):
+    """What is to be added to the bound to make the weighted change of it, 2^-40 nat; -room or less where it is so."""
     change = _change(problem, state, lane, sentence, first, replaced, count)
-    return _gaps(document.features, problem, search, state, scratch, lane, change)
+    return _gaps(document.features, room, problem, search, state, scratch, lane, change)
 
 
 @optional(_no_change, apart=True)
@@ -194,10 +199,16 @@ def _ceilings(active, problem, search, state, scratch, lane, change):
     return UNKNOWN if own >= UNKNOWN else own + rest
 
 
-@optional(_end_of_bounds)
-def _gaps(active, problem, search, state, scratch, lane, change):
-    own = gap(active.feature, active.number[ACTIVE_WEIGHT], problem, search, state, scratch, lane, change)
-    return own + _gaps(active.rest, problem, search, state, scratch, lane, change)
+def _end_of_gaps(active, room, problem, search, state, scratch, lane, change):
+    return 0
+
+
+@optional(_end_of_gaps)
+def _gaps(active, room, problem, search, state, scratch, lane, change):
+    own = gap(active.feature, active.number[ACTIVE_WEIGHT], room, problem, search, state, scratch, lane, change)
+    if own <= -room:
+        return own
+    return own + _gaps(active.rest, room + own, problem, search, state, scratch, lane, change)
 
 
 def _end_of_commits(active, column, problem, search, state, scratch, lane, change):

@@ -184,7 +184,9 @@ def exact_change(problem, search, state, scratch, lane, sentence, first, replace
             return WAITING, 0
         if total <= threshold:
             return BELOW_SCORE, 0
-    total += gap_of_document(problem.document, problem, search, state, scratch, lane, sentence, first, replaced, count)
+    total += gap_of_document(
+        problem.document, total - threshold, problem, search, state, scratch, lane, sentence, first, replaced, count
+    )
     if total <= threshold:
         return BELOW_SCORE, 0
     if search.number[MOSES_CHECK] and not within_reach(

@@ -36,8 +36,17 @@ from gpusearch.kernels.records import (
     Search,
 )
 from gpusearch.kernels.reference import Phrases, Proposal, document_bound, document_value
-from gpusearch.kernels.semantic import BINS, COSINE_BITS, SEMANTIC_FIRST, SEMANTIC_HISTORY, VECTOR_BITS, Semantic
-from gpusearch.kernels.semantic_document import GREATEST, LEAST, SemanticDocument
+from gpusearch.kernels.semantic import (
+    BINS,
+    COSINE_BITS,
+    FIRST_CELL,
+    LENGTH_BITS,
+    LENGTHS,
+    SEMANTIC_HISTORY,
+    VECTOR_BITS,
+    Semantic,
+)
+from gpusearch.kernels.semantic_document import BEST, SemanticDocument
 from gpusearch.kernels.sentence_length import LONGER, SHORTER, SentenceLength
 from gpusearch.kernels.target import plain
 from gpusearch.kernels.type_token import FORM, LOGARITHM, OVIX, RATIO, WORD_TABLE, TypeToken
@@ -115,7 +124,9 @@ def unit_of(problem: Problem, option: int) -> int:
 @document_value.version(SemanticDocument)
 def semantic(feature: SemanticDocument, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
     """Each word of the space by its cosine with the sum of the words of the space before it."""
-    return sum(semantic_values(feature.model, semantic_codes(feature, problem, sentences)))
+    codes = semantic_codes(feature, problem, sentences)
+    cells = semantic_cells(feature.model, codes)
+    return sum(semantic_value(feature.model, code, cell) for code, cell in zip(codes, cells, strict=True))
 
 
 @document_bound.version(SemanticDocument)
@@ -128,23 +139,25 @@ def semantic_bound(
     local: int,
     proposal: Proposal,
 ) -> int:
-    """Words of the space at their best, where they are put in or stand behind, as many as a history has."""
+    """Words of the space at their best where they are put in; those behind, as many as a history has, by their lift."""
     phrases, first, last = sentences[local], proposal.first, proposal.first + proposal.replaced
     front = semantic_codes(feature, problem, [*sentences[:local], phrases[:first]])
     old, new = (semantic_codes(feature, problem, [options]) for options in (phrases[first:last], proposal.options))
     back = semantic_codes(feature, problem, [phrases[last:], *sentences[local + 1 :]])
-    values = semantic_values(feature.model, [*front, *old, *back])[len(front) :]
+    cells = semantic_cells(feature.model, [*front, *old, *back])[len(front) :]
     while old and new and old[0] == new[0]:
-        del old[0], new[0], values[0]
+        del old[0], new[0], cells[0]
     while old and new and old[-1] == new[-1]:
         back.insert(0, old.pop())
         new.pop()
-    total = sum(int(feature.model.fixed[-1 - code]) for code in new if code < 0) - sum(values[: len(old)])
-    if any(code >= 0 for code in old + new):
-        best = int(feature.number[GREATEST if weight > 0 else LEAST])
-        behind = [value for code, value in zip(back, values[len(old) :], strict=True) if code >= 0]
-        behind = behind[: int(feature.model.number[SEMANTIC_HISTORY])]
-        total += best * (len(behind) + sum(code >= 0 for code in new)) - sum(behind)
+    going = zip(old, cells[: len(old)], strict=True)
+    total = -sum(semantic_value(feature.model, code, cell) for code, cell in going)
+    total += sum(int(feature.number[BEST]) if code >= 0 else semantic_value(feature.model, code, 0) for code in new)
+    changing = max(sum(code >= 0 for code in codes) for codes in (old, new))
+    if changing:
+        behind = [cell for code, cell in zip(back, cells[len(old) :], strict=True) if code >= 0]
+        row = min(changing, feature.lift.shape[0]) - 1
+        total += sum(int(feature.lift[row, cell]) for cell in behind[: int(feature.model.number[SEMANTIC_HISTORY])])
     return weight * total
 
 
@@ -157,26 +170,32 @@ def semantic_codes(feature: SemanticDocument, problem: Problem, sentences: Seque
     return codes
 
 
-def semantic_values(model: Semantic, codes: Sequence[int]) -> list[int]:
-    """Values of the words of a document, 2^-20 nat."""
+def semantic_value(model: Semantic, code: int, cell: int) -> int:
+    """Value of a word, 2^-20 nat."""
+    return int(model.value[cell] if code >= 0 else model.fixed[-1 - code])
+
+
+def semantic_cells(model: Semantic, codes: Sequence[int]) -> list[int]:
+    """Cells of the words of a document; 0 of those that are none of the space."""
     vectors = [
         [int(model.vector[row, d]) for d in range(model.vector.shape[1])] for row in range(model.vector.shape[0])
     ]
-    history, first = int(model.number[SEMANTIC_HISTORY]), int(model.number[SEMANTIC_FIRST])
+    history = int(model.number[SEMANTIC_HISTORY])
     before: list[list[int]] = []
-    values = []
+    cells = []
     for code in codes:
         if code < 0:
-            values.append(int(model.fixed[-1 - code]))
+            cells.append(0)
             continue
         mean = [sum(column) for column in zip(*before[-history:], strict=True)]
         dot = sum(one * other for one, other in zip(vectors[code], mean, strict=False))
         length = isqrt(sum(one * one for one in mean))
         cosine = (dot << (COSINE_BITS - VECTOR_BITS)) // length if length else 0
         place = BINS * (cosine + (1 << COSINE_BITS)) // (2 << COSINE_BITS)
-        values.append(int(model.value[min(max(place, 0), BINS - 1)]) if before else first)
+        halves = min(length // (1 << LENGTH_BITS), LENGTHS - 1)
+        cells.append(BINS * halves + min(max(place, 0), BINS - 1) if before else FIRST_CELL)
         before.append(vectors[code])
-    return values
+    return cells
 
 
 @document_value.version(SentenceLength)

@@ -2,12 +2,13 @@
 
 Word vectors have the length 2^14, so the cosine of a word and the sum of its history (that with the mean is the same)
 is a dot product over the root of the sum's square. It is kept in 2^-20 and falls into one of 64 bins of equal width,
-whose values are the logarithms that the equation names.
+whose values are the logarithms that the equation names. A word's *cell* is its bin together with the length of its
+history's sum, in halves of a vector: how far the cosine can move when words of the history change follows from that.
 """
 
+import math
 from typing import NamedTuple
 
-from gpusearch.kernels.fixed import leading_bit
 from gpusearch.kernels.records import Array
 from gpusearch.kernels.target import shared
 
@@ -15,8 +16,13 @@ VECTOR_BITS = 14
 COSINE_BITS = 20
 BIN_BITS = 6
 BINS = 1 << BIN_BITS
-# Indices of Semantic.number.
-SEMANTIC_HISTORY, SEMANTIC_FIRST = range(2)
+# Lengths of a history's sum that are told apart: in halves of a vector, the last one holds all that are longer.
+LENGTH_BITS = VECTOR_BITS - 1
+LENGTHS = 64
+# The cell of a word that has no history; cells are numbered length by length.
+FIRST_CELL = LENGTHS * BINS
+# Index of Semantic.number.
+SEMANTIC_HISTORY = 0
 # The code of a word that the model does not know.
 UNKNOWN = -1
 
@@ -29,31 +35,31 @@ class Semantic(NamedTuple):
 
     # int16[V, D]: word vectors of the length 2^14
     vector: Array
-    # int32[64]: ln(alpha p_cos) of each bin, 2^-20 nat
+    # int32[FIRST_CELL + 1]: ln(alpha p_cos) of each cell's bin; of a word without any history; 2^-20 nat
     value: Array
     # int32[1 + stop words]: values of the codes -1 (unknown: ln epsilon), -2, -3, ... (stop words: ln p); 2^-20 nat
     fixed: Array
-    # int64[2]: words of the history; value of a content word without any history, 2^-20 nat
+    # int64[1]: words of the history
     number: Array
 
 
 @shared
 def square_root(number):
-    """The greatest integer whose square is at most `number`, 0 <= number < 2^62 (Newton's method from above)."""
-    if number == 0:
-        return 0
-    root = 2 << (leading_bit(number) >> 1)
-    better = (root + number // root) >> 1
-    while better < root:
-        root = better
-        better = (root + number // root) >> 1
+    """The greatest integer whose square is at most `number`, 0 <= number < 2^62.
+
+    A float may be off by one, which integers then see: the result is the same on every target.
+    """
+    root = int(math.sqrt(number))
+    if root * root > number:
+        root -= 1
+    elif (root + 1) * (root + 1) <= number:
+        root += 1
     return root
 
 
 @shared
-def bin_of(dot, square):
-    """The bin of a cosine: of a word's dot product with a sum of vectors, and the square of that sum."""
-    root = square_root(square)
+def bin_of(dot, root):
+    """The bin of a cosine: of a word's dot product with a sum of vectors, and the length of that sum."""
     cosine = 0
     if root > 0:
         cosine = (dot << (COSINE_BITS - VECTOR_BITS)) // root
@@ -61,16 +67,17 @@ def bin_of(dot, square):
 
 
 @shared
-def content_value(semantic, code, total, held):
-    """Value of a content word behind a history: `held` words, whose vectors have the sum ``total``, int64[D]."""
+def cell_of(semantic, code, total, held):
+    """Cell of a word of the space behind a history: `held` words, whose vectors have the sum ``total``, int64[D]."""
     if held == 0:
-        return semantic.number[SEMANTIC_FIRST] + 0
+        return FIRST_CELL
     dot = 0
     square = 0
     for d in range(semantic.vector.shape[1]):
         dot += total[d] * semantic.vector[code, d]
         square += total[d] * total[d]
-    return semantic.value[bin_of(dot, square)] + 0
+    root = square_root(square)
+    return min(root >> LENGTH_BITS, LENGTHS - 1) * BINS + bin_of(dot, root)
 
 
 @shared
@@ -93,7 +100,7 @@ def score_codes(semantic, codes, count, total):
         if code < 0:
             value += semantic.fixed[-1 - code]
         else:
-            value += content_value(semantic, code, total, held)
+            value += semantic.value[cell_of(semantic, code, total, held)]
             shift_history(semantic, code, total, 1)
             held += 1
             if held > semantic.number[SEMANTIC_HISTORY]:

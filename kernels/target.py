@@ -1,9 +1,10 @@
 """The targets. A function marked ``@shared`` runs interpreted, compiled by Numba for the CPU, and inside a CUDA kernel.
 
-Rules of a shared function: signed 64-bit integers only (mixing signed and unsigned gives float64), no float, no
-closure, no allocation, records of arrays (``records.py``) as arguments. Interpreted, arrays are wrapped by
-``exact`` so that arithmetic is that of Python's unbounded integers and a store that does not fit is an error.
-Compiled, integers wrap around: a product must stay below 2^63, or be a `wrapping_product`.
+Rules of a shared function: signed 64-bit integers only (mixing signed and unsigned gives float64), no float but for a
+root that integers correct (``semantic.py``), no closure, no allocation; arguments are records of arrays
+(``records.py``). Interpreted, arrays are wrapped by ``exact`` so that arithmetic is that of Python's unbounded integers
+and a store that does not fit is an error. Compiled, integers wrap around: a product must stay below 2^63, or be a
+`wrapping_product`.
 """
 
 from __future__ import annotations

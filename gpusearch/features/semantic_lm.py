@@ -12,10 +12,11 @@ import numpy as np
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.semantic import VALUE_UNITS, SemanticSpace, load_space
+from gpusearch.features.semantic_lift import lifts
 from gpusearch.features.text import Document
 from gpusearch.kernels import semantic_document as kernels
 from gpusearch.kernels.records import UNIT_PLACES
-from gpusearch.kernels.semantic import SEMANTIC_FIRST, SEMANTIC_HISTORY
+from gpusearch.kernels.semantic import SEMANTIC_HISTORY
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,13 @@ class SemanticLanguageModel(OneValue):
         places = int(material.problem.unit[:, UNIT_PLACES].max(initial=1))
         words = max(1, material.longest_sentence)
         number = np.zeros(kernels.SEMANTIC_NUMBERS, np.int64)
-        number[kernels.CODES], number[kernels.VALUES] = room.keep_counts(places), room.keep_counts(places)
+        number[kernels.CODES], number[kernels.CELLS] = room.keep_counts(places), room.keep_counts(places)
         number[kernels.MOST_WORDS] = words
-        of_content = np.append(model.value, model.number[SEMANTIC_FIRST])
-        number[kernels.LEAST], number[kernels.GREATEST] = of_content.min(), of_content.max()
-        room.need_work(model.vector.shape[1] + 3 * words + 4 * int(model.number[SEMANTIC_HISTORY]))
-        return kernels.SemanticDocument(model, self.space.codes(material.words)[material.word], number)
+        sign = -1 if room.weights and room.weights[0] < 0 else 1
+        number[kernels.BEST] = sign * (sign * model.value).max()
+        room.need_work(model.vector.shape[1] + 3 * (words + int(model.number[SEMANTIC_HISTORY])))
+        codes = self.space.codes(material.words)[material.word]
+        return kernels.SemanticDocument(model, codes, lifts(model, sign), number)
 
     def value(self, document: Document) -> float:
         """See `gpusearch.features.protocol.Feature`."""
@@ -46,13 +48,13 @@ class SemanticLanguageModel(OneValue):
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
         """See `gpusearch.features.protocol.Feature`."""
         model = self.space.kernel
-        every = np.concatenate((model.value, model.fixed, model.number[[SEMANTIC_FIRST]]))
+        every = np.concatenate((model.value, model.fixed))
         return material.problem.unit[:, UNIT_PLACES] * float(np.abs(every).max()) / VALUE_UNITS
 
     def fingerprint(self) -> bytes:
         """See `gpusearch.features.protocol.Feature`."""
         digest = blake2b("\n".join((*self.space.content, "", *self.space.stop)).encode(), digest_size=8)
-        for array in self.space.kernel:
+        for array in (self.space.vector, *self.space.kernel[1:]):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.digest()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpusearch.features.semantic import SemanticSpace
-from gpusearch.kernels.semantic import BINS, bin_of, square_root
+from gpusearch.features.semantic_lift import CHANGES, lifts
+from gpusearch.kernels.semantic import BINS, bin_of, cell_of, square_root
+from gpusearch.kernels.target import exact
 
 UNIT = 1 << 14
 
@@ -67,7 +70,7 @@ def test_bins_are_those_of_the_cosine(dot: int, square: int) -> None:
     cosine = dot / UNIT / math.sqrt(square)
     place = min(max((cosine + 1) * BINS / 2, 0), BINS - 0.5)
     error = BINS * (1 / math.isqrt(square) + 2**-18)
-    assert math.floor(max(place - error, 0)) <= bin_of(dot, square) <= math.floor(place + error)
+    assert math.floor(max(place - error, 0)) <= bin_of(dot, math.isqrt(square)) <= math.floor(place + error)
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12))
@@ -83,3 +86,39 @@ def test_integers_stand_for_what_float64_computes(seed: int, history: int) -> No
     close = np.count_nonzero(borders < 0.02)  # these may fall into the bin beside it, an eighth of a nat away
     difference = space.document_value(document) / 2**20 - space.document_score(document)
     assert abs(difference) <= close / 8 + len(codes) * 2**-21 + 1e-9
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, CHANGES + 1), st.integers(0, CHANGES + 1))
+def test_no_word_gains_more_than_its_lift(seed: int, history: int, going: int, coming: int) -> None:
+    """Words of a history come and go at any place of it; what comes turns the sum as far as it can. Values rise with
+    the bin, so that no bin that can be reached may be left out."""
+    rng = np.random.default_rng(seed)
+    angles = np.append(rng.normal(0, rng.uniform(0, 1), 40), rng.uniform(0, 2 * np.pi, 40))
+    space = made_space(np.stack((np.cos(angles), np.sin(angles)), axis=1), history)
+    behind = int(rng.integers(0, history))
+    before = rng.integers(0, 40, history + going + behind + 5).tolist()
+    start = len(before) - behind - going
+    for sign in (1, -1):
+        lift = lifts(space.kernel, sign)[min(max(going, coming, 1), CHANGES + 1) - 1]
+        for word in range(40, 80):
+            farthest = int(np.argmax(sign * np.cos(angles - angles[word])))
+            after = before[:start] + coming * [farthest] + before[start + going :]
+            old, new = (cell_behind(space, word, words) for words in (before, after))
+            gain = sign * (int(space.kernel.value[new]) - int(space.kernel.value[old]))
+            assert gain <= sign * lift[old]
+
+
+def cell_behind(space: SemanticSpace, word: int, before: list[int]) -> int:
+    """Cell of a word behind words of the space."""
+    held = before[-space.history :]
+    total = space.kernel.vector[held].sum(axis=0, dtype=np.int64)
+    return int(cell_of(exact(space.kernel), word, exact(total), len(held)))
+
+
+def test_lifts_are_less_than_everything_behind_long_histories() -> None:
+    """Words that are alike add up: one word of thirty turns their sum by less than four degrees."""
+    space = replace(made_space(np.array([[1.0, 0.0], [0.8, 0.6]])), histogram=np.linspace(-9, -3, BINS))
+    cell = cell_behind(space, 1, [0] * 30)
+    lift = lifts(space.kernel, 1)
+    assert lift[CHANGES, cell] > 0.5 * 2**20 > lift[0, cell] > 0
+    assert (np.diff(lift[:, cell]) >= 0).all()
