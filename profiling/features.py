@@ -1,12 +1,13 @@
 """What features of the document cost a search, and how that grows with the document.
 
-usage: python -m profiling.features PARITY WORK [--seconds 4] [--only NAME] [--keep]
+usage: python -m profiling.features PARITY WORK [--space SPACE] [--seconds 4] [--only NAME] [--keep]
 
-The newstest2012 model on its shortest and its longest document (175 and 1,755 words), one lane and one thread, from a
-random start, as in `profiling.throughput`. The semantic language model has 30 random dimensions for all words but the
-200 most frequent ones of the options, which are its stop words. The model's own language model stands for one of
-reversed sentences, and for one of selected words: every tenth of the options' words. References are those of the
-documents, consensus is with Moses' n-best list, and a glossary pairs words of source and options by their rank.
+The newstest2012 model on its shortest and its longest document (175 and 1,755 words), one lane and one thread, a
+thousand proposals a word from a random start. Without SPACE, as `gpusearch train-lsa` makes it, the semantic language
+model has 30 random dimensions for all words but the 200 most frequent ones of the options, which are its stop words.
+The model's own language model stands for one of reversed sentences, and for one of selected words: every tenth of the
+options' words. References are those of the documents, consensus is with Moses' n-best list, and a glossary pairs words
+of source and options by their rank.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from profiling.throughput import Documents, Report
 from tests.parity_model import NEWSTEST, newstest_documents, write_newstest
 
 DIMENSIONS, STOP_WORDS = 30, 200
+# Proposals a word before it is measured, so that chains on both documents have come equally far.
+SETTLE = 1000
 LM = f"{NEWSTEST}.lm.arpa.gz"
 TEXT, REFERENCE, NBEST = "docs.txt", "docs.ref.txt", "moses.nolr.nbest.gz"
 # Weights like those of a tuned model, so that chains walk as they do in use.
@@ -73,6 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parity", type=Path)
     parser.add_argument("work", type=Path)
+    parser.add_argument("--space", type=Path, help="of the semantic language model, of the target language")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each measurement")
     parser.add_argument("--only", choices=SETS, help="one set of features")
     parser.add_argument("--keep", action="store_true", help="append the figures to results.csv")
@@ -82,7 +86,11 @@ def main() -> None:
     settings = ["search.threads=1", "search.device=cpu"]
     model = load_model(load_config(path, settings))
     documents = newstest_documents(arguments.parity)
-    write_space(model, documents, arguments.work / "space.npz")
+    space = arguments.work / "space.npz"
+    if arguments.space:
+        space.write_bytes(arguments.space.read_bytes())
+    else:
+        write_space(model, documents, space)
     targets = target_words(model, documents)
     (arguments.work / "words").write_text("\n".join(targets[::10]) + "\n", encoding="utf-8")
     sources = Counter(word for document in documents for sentence in document for word in sentence).most_common()
@@ -103,7 +111,7 @@ def main() -> None:
         rates = []
         for document in ends:
             batch = build_problem(made, [documents[document]], None, config.search, units="document")
-            speed = measure(with_document(batch), config, made, lanes=1, seconds=arguments.seconds)
+            speed = measure(with_document(batch), config, made, lanes=1, seconds=arguments.seconds, settle=SETTLE)
             rates.append(speed.proposals_per_cpu_second)
             report.add(f"features: {name}, a document of {sizes[document]:,} words", rates[-1], "proposals/CPU s")
         report.add(f"features: {name}, cost a proposal, longest document / shortest", rates[0] / rates[1], "")

@@ -82,6 +82,7 @@ def measure(
     seconds: float,
     operation: str = "all",
     bound: bool = True,
+    settle: int = 1,
 ) -> Speed:
     """Run random starts for about so many seconds, after a warm-up of a tenth of them.
 
@@ -89,6 +90,7 @@ def measure(
         lanes: chains on units held at once; they are spread over all units.
         operation: ``all`` for the configured mix, or the one operation that is drawn.
         bound: whether proposals may be rejected before they are scored.
+        settle: proposals a source word that come before, at least.
     """
     problem = batch.problem if bound else without_bound(batch.problem)
     settings = config.search
@@ -106,8 +108,8 @@ def measure(
         driver.start(every)
         words = problem.unit[state.unit, UNIT_WORDS]
         per_word, spent = 1, 0.0
-        state.limit[:, LIMIT_PAUSE] = state.step + 1
-        driver.run(every[:1], _nothing)  # compiles, where nothing is in the cache
+        state.limit[:, LIMIT_PAUSE] = state.step + settle * words
+        driver.run(every, _nothing)  # compiles, where nothing is in the cache
         while True:  # as many steps a word as take the time
             state.limit[:, LIMIT_PAUSE] = state.step + per_word * words
             before, clock, cpu = state.tally.sum(axis=(0, 1)), time.perf_counter(), time.process_time()
