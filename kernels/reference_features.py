@@ -50,6 +50,7 @@ from gpusearch.kernels.semantic_document import BEST, SemanticDocument
 from gpusearch.kernels.sentence_length import LONGER, SHORTER, SentenceLength
 from gpusearch.kernels.target import plain
 from gpusearch.kernels.type_token import FORM, LOGARITHM, OVIX, RATIO, WORD_TABLE, TypeToken
+from gpusearch.kernels.well_formedness import WellFormedness
 
 
 def items(problem: Problem, table: int, sentences: Sequence[Phrases]) -> Counter[int]:
@@ -229,6 +230,21 @@ def parity(feature: Parity, problem: Problem, search: Search, sentences: Sequenc
     words = [sum(int(problem.option_place[o, OPTION_WORDS]) for o in phrases) for phrases in sentences if phrases]
     odd = sum(number % 2 for number in words)
     return -min(odd, len(words) - odd) << VALUE_BITS
+
+
+@document_value.version(WellFormedness)
+def well_formedness(feature: WellFormedness, problem: Problem, search: Search, sentences: Sequence[Phrases]) -> int:
+    """With a stack of the open tags, from the first tag of the document to the last."""
+    conflicts, opened = 0, list[int]()
+    for option in (option for phrases in sentences for option in phrases):
+        for tag in feature.tag[int(feature.first[option]) : int(feature.first[option + 1])]:
+            if tag > 0:
+                opened.append(int(tag))
+            elif opened and opened[-1] == -tag:
+                opened.pop()
+            else:
+                conflicts += 1
+    return -(conflicts + len(opened)) << VALUE_BITS
 
 
 @document_value.version(Cohesion)

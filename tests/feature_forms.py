@@ -12,7 +12,7 @@ FORMS = (
     ("ovix:form=docent", "sentence-length", "q-value-words:form=docent", "semantic-lm", "coh2"),
 )
 # Small ones, apart from those: what is checked of them is checked interpreted.
-SMALL = ("long-words:letters=2", "bracketing", "sentence-parity")
+SMALL = ("long-words:letters=2", "bracketing", "sentence-parity", "well-formedness")
 # Those that tell sweeps their ceilings.
 SWEPT = ("type-token-ratio", "sentence-length", "long-words:letters=3", "cache:letters=0")
 SWEPT_FORMS = (*SWEPT, "type-token-ratio:form=docent", "cache:items=words,letters=0,window=1")

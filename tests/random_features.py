@@ -31,6 +31,7 @@ from gpusearch.features.semantic_lm import SemanticLanguageModel
 from gpusearch.features.sequence_lm import OwnModel
 from gpusearch.features.simple import Bracketing
 from gpusearch.features.trees import TokenTree
+from gpusearch.features.well_formedness import Tag, WellFormedness
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
     OPTION_START,
@@ -53,6 +54,8 @@ def feature(written: str) -> Feature:
     """The feature that is written so."""
     if written == "bracketing":
         return Bracketing((("w0", "w1"), ("w2", "w5")))
+    if written == "well-formedness":
+        return RandomTags()
     if written == "semantic-lm":
         return SemanticLanguageModel(random_space())
     if written.startswith(("reverse-lm", "gappy-lm")):
@@ -85,6 +88,15 @@ def random_own_model(written: str) -> Feature:
         return ReverseLanguageModel(own)
     selected = frozenset(f"w{k}" for k in range(0, 100, given["share"]))
     return GappyLanguageModel(own, selected, sentence_internal=bool(given["inside"]))
+
+
+class RandomTags(WellFormedness):
+    """Two thirds of the words are tags, of two names."""
+
+    def tag_of(self, word: str) -> Tag | None:
+        """By the number of the word."""
+        number = int(word.removeprefix("w")) % 6
+        return (f"{number // 2}", number % 2 == 1) if number < 4 else None
 
 
 @cache

@@ -14,7 +14,7 @@ from gpusearch.kernels import ngrams as kernels
 from gpusearch.kernels.clipped import CLIPPED_NUMBERS, ITEM_COUNTS, MOST_ENDS, Clipped, places_for
 from gpusearch.kernels.language_model import MULTIPLIER
 from gpusearch.kernels.ngrams import COUNTED, NGRAM_NUMBERS, NGrams
-from gpusearch.kernels.records import UNIT_FIRST_SENTENCE, UNIT_PLACES, UNIT_SENTENCES
+from gpusearch.kernels.records import UNIT_PLACES
 from gpusearch.model.entries import offsets_of
 
 Words = tuple[str, ...]
@@ -159,13 +159,7 @@ def make_clipped(
     ]
     many = np.array([len(one.limits) for one in items], np.int64)[np.array(of_sentence, np.int64)]
     first = offsets_of(np.array([len(one.limits) for one in items], np.int64))
-    columns = np.zeros(len(of_sentence), np.int64)
-    most = 0
-    for unit in room.material.problem.unit:
-        here = slice(int(unit[UNIT_FIRST_SENTENCE]), int(unit[UNIT_FIRST_SENTENCE] + unit[UNIT_SENTENCES]))
-        begins = offsets_of(many[here])
-        columns[here] = begins[:-1]
-        most = max(most, int(begins[-1]))
+    columns, most = room.material.columns(many)
     number = np.zeros(CLIPPED_NUMBERS, np.int64)
     number[ITEM_COUNTS] = room.keep_counts(most)
     number[MOST_ENDS] = max((len(ending) for ending in end), default=0)

@@ -25,6 +25,7 @@ from gpusearch.features.sentence_length import SentenceLength
 from gpusearch.features.simple import Bracketing, LongWords, SentenceParity
 from gpusearch.features.translation_cache import TranslationCache
 from gpusearch.features.type_token import Ovix, TypeTokenRatio
+from gpusearch.features.well_formedness import WellFormedness
 
 COHESION: dict[str, type[Cohesion]] = {
     "coh1": InterruptionCheck,
@@ -52,6 +53,7 @@ COSTS = dict.fromkeys(COHESION, _STEPS) | {
     "sentence-length": ("sentence", "the number of words that change"),
     "sentence-parity": ("document", "the number of words that change"),
     "type-token-ratio": ("document", "the words that change"),
+    "well-formedness": ("document", "the tags of the sentence, and those that sentences leave open or close"),
 }
 BUILT_IN: dict[str, Callable[..., Feature | OfTexts]] = {
     **COHESION,
@@ -70,4 +72,5 @@ BUILT_IN: dict[str, Callable[..., Feature | OfTexts]] = {
     "sentence-length": SentenceLength,
     "sentence-parity": SentenceParity,
     "type-token-ratio": TypeTokenRatio,
+    "well-formedness": WellFormedness,
 }

@@ -18,12 +18,8 @@ from gpusearch.kernels.records import (
     OPTION_START,
     OPTION_TARGET,
     OPTION_WORDS,
-    SENTENCE_LONGEST,
-    SENTENCE_SPAN,
-    SENTENCE_WORDS,
 )
 from gpusearch.model.entries import offsets_of, ranges
-from gpusearch.model.extents import longest_derivations
 
 Array = np.ndarray[Any, Any]
 
@@ -70,20 +66,12 @@ def make_table(
     stride = int(what.max(initial=0)) + 1
     distinct, item = np.unique(unit * stride + what, return_inverse=True)
     first_of_unit = np.searchsorted(distinct, np.arange(units + 1) * stride)
-    rows = material.problem.sentence
-    longest = longest_derivations(
-        rows[:, SENTENCE_WORDS],
-        rows[:, SENTENCE_SPAN],
-        material.problem.span,
-        counts.astype(np.int32),
-        rows[:, SENTENCE_LONGEST],
-    )
     return Table(
         first=first,
         item=(item - first_of_unit[unit]).astype(np.int32),
         first_of_unit=first_of_unit,
         what=distinct % stride,
-        most=int(longest.max(initial=0)),
+        most=int(material.most_of_sentences(counts).max(initial=0)),
         letters=letters,
         parts=parts,
     )

@@ -108,12 +108,32 @@ class Material:
     @cached_property
     def longest_sentence(self) -> int:
         """Target words of the longest derivation of a sentence."""
-        rows, place = self.problem.sentence, self.problem.option_place
-        words = np.ascontiguousarray(place[:, OPTION_WORDS])
-        most = longest_derivations(
-            rows[:, SENTENCE_WORDS], rows[:, SENTENCE_SPAN], self.problem.span, words, rows[:, SENTENCE_LONGEST]
+        return int(self.most_of_sentences(self.problem.option_place[:, OPTION_WORDS]).max(initial=0))
+
+    def most_of_sentences(self, counts: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """``[N]``: of each sentence the largest sum of a number, from 0 up, over the options of a derivation.
+
+        Args:
+            counts: ``[O]``: of each option.
+        """
+        rows = self.problem.sentence
+        return longest_derivations(
+            rows[:, SENTENCE_WORDS],
+            rows[:, SENTENCE_SPAN],
+            self.problem.span,
+            np.ascontiguousarray(counts, np.int32),
+            rows[:, SENTENCE_LONGEST],
         )
-        return int(most.max(initial=0))
+
+    def columns(self, many: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+        """Columns for the sentences of a lane, of which each needs so many ``[N]``: the first of each sentence, counted
+        within its unit ``[N]``, and how many the unit needs that needs most."""
+        before = offsets_of(many)
+        first, column = self.problem.unit[:, UNIT_FIRST_SENTENCE], before[:-1].copy()
+        last = first + self.problem.unit[:, UNIT_SENTENCES]
+        for begin, end in zip(first.tolist(), last.tolist(), strict=True):
+            column[begin:end] -= before[begin]
+        return column, int((before[last] - before[first]).max(initial=0))
 
     def most_of_derivations(
         self, group: NDArray[np.int64], option: NDArray[np.int64], value: NDArray[np.float64]

@@ -26,11 +26,13 @@ DOCUMENTS = (
 )
 
 
-def walk(settings: Sequence[str], stops: int = 6, steps: int = 15) -> Iterator[tuple[NDArray[np.float64], ...]]:
+def walk(
+    settings: Sequence[str], stops: int = 6, steps: int = 15, documents: Sequence[Sequence[str]] = DOCUMENTS
+) -> Iterator[tuple[NDArray[np.float64], ...]]:
     """Values of the features of the document, from kernels and from the text, at some steps of a hot walk."""
     config = load_config(TINY, settings)
     model = with_features(load_model(config), config)
-    texts = [[text.split() for text in document] for document in DOCUMENTS]
+    texts = [[text.split() for text in document] for document in documents]
     batch = with_document(build_problem(model, texts, None, config.search, units="document"))
     search = search_settings(config, model, batch)._replace(temperature=temperature_levels((50.0,)))
     state = make_state(batch.problem, np.arange(len(texts)), np.zeros(len(texts), int), len(model.features.names))
