@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -30,7 +29,7 @@ from gpusearch.features.semantic import SemanticSpace
 from gpusearch.features.semantic_lm import SemanticLanguageModel
 from gpusearch.features.sequence_lm import OwnModel
 from gpusearch.features.simple import Bracketing
-from gpusearch.features.trees import TokenTree
+from gpusearch.features.trees import SourceTrees, TokenTree
 from gpusearch.features.well_formedness import Tag, WellFormedness
 from gpusearch.kernels.records import (
     OPTION_LENGTH,
@@ -122,11 +121,15 @@ def random_space() -> SemanticSpace:
 def random_trees(kind: type[Cohesion], trees: int = 0) -> Feature:
     """A feature of cohesion whose trees are made up, the same for equal words of a sentence and equal `trees`."""
 
-    def tree_of(_: Cohesion, tokens: Sequence[str]) -> TokenTree:
-        return random_tree(len(tokens), crc32(" ".join(tokens).encode(), trees))
+    return kind(RandomTrees({}, f"{trees}"))
 
-    made: Feature = type("RandomTrees", (kind,), {"tree_of": tree_of})(Path("random"))
-    return made
+
+class RandomTrees(SourceTrees):
+    """A tree for any sentence; `path` is a number that they depend on."""
+
+    def of(self, tokens: Sequence[str]) -> TokenTree:
+        """By the words of the sentence."""
+        return random_tree(len(tokens), crc32(" ".join(tokens).encode(), int(self.path)))
 
 
 def random_tree(tokens: int, seed: int) -> TokenTree:

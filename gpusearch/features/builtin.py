@@ -56,7 +56,7 @@ COSTS = dict.fromkeys(COHESION, _STEPS) | {
     "well-formedness": ("document", "the tags of the sentence, and those that sentences leave open or close"),
 }
 BUILT_IN: dict[str, Callable[..., Feature | OfTexts]] = {
-    **COHESION,
+    **{name: kind.of_file for name, kind in COHESION.items()},
     "bleu-oracle": BleuOracle,
     "bracketing": Bracketing,
     "cache": TranslationCache,

@@ -10,16 +10,13 @@ A positive weight favours translations that keep source subtrees together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from gpusearch.errors import InputError
-from gpusearch.features.by_source import nearest
 from gpusearch.features.cohesion import (
     Step,
     exhaustive_interruption_check,
@@ -32,8 +29,7 @@ from gpusearch.features.cohesion import (
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
-from gpusearch.features.trees import TokenTree, flat_trees, lay_over, plain_text
-from gpusearch.io.trees import Tree, read_trees
+from gpusearch.features.trees import SourceTrees, flat_trees, read_source_trees
 from gpusearch.kernels import cohesive as kernels
 from gpusearch.kernels.cohesive import INTERRUPTIONS, LEFT_BEHIND, NOUNS, VERBS
 
@@ -42,33 +38,31 @@ from gpusearch.kernels.cohesive import INTERRUPTIONS, LEFT_BEHIND, NOUNS, VERBS
 class Cohesion(OneValue):
     """One of the numbers of a step, summed over the steps of a sentence, below 0."""
 
-    path: Path | None = None
-    """A CoNLL-U file with a tree for each sentence that is translated, found by its text."""
+    trees: SourceTrees
     scope: ClassVar[Scope] = Scope.SENTENCE
     counts: ClassVar[tuple[str, ...]] = ()
     exhaustive: ClassVar[bool] = False
     counted: ClassVar[int] = INTERRUPTIONS
 
-    def __post_init__(self) -> None:
-        if self.path is None:
+    @classmethod
+    def of_file(cls, path: Path | None = None) -> Self:
+        """The feature with the trees of a CoNLL-U file, one for each sentence that is translated.
+
+        Raises:
+            InputError: there is none, or it is no such file.
+        """
+        if path is None:
             raise InputError("cohesion without trees of the source", expected="--trees FILE, or path")
+        return cls(read_source_trees(path))
 
     def of_step(self, step: Step) -> int:
         """What `exhaustive` and `counted` stand for, as it is printed."""
         return interruption_check(step)
 
-    def tree_of(self, tokens: Sequence[str]) -> TokenTree:
-        """The tree of a sentence.
-
-        Raises:
-            InputError: the file has no tree of this text; shows the text and the one that is most like it.
-        """
-        return _laid_over(str(self.path), tuple(tokens))
-
     def record(self, room: Room) -> kernels.Cohesion:
         """See `gpusearch.features.protocol.Feature`."""
         sentences = room.material.sentences
-        trees = [self.tree_of(tokens) if tokens else None for tokens in sentences]
+        trees = [self.trees.of(tokens) if tokens else None for tokens in sentences]
         flat = flat_trees(trees, [len(tokens) for tokens in sentences])
         room.need_marks(max((len(tree.head) for tree in trees if tree is not None), default=0))
         return kernels.Cohesion(flat, np.array([self.exhaustive, self.counted], np.int64))
@@ -79,13 +73,17 @@ class Cohesion(OneValue):
         for sentence in document:
             if sentence.phrases:
                 spans = [(phrase.start, phrase.stop) for phrase in sentence.phrases]
-                total += sum(self.of_step(step) for step in steps(self.tree_of(sentence.source), spans))
+                total += sum(self.of_step(step) for step in steps(self.trees.of(sentence.source), spans))
         return -float(total)
 
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
         """See `gpusearch.features.protocol.Feature`."""
-        most = [len(tokens) * (len(self.tree_of(tokens).head) if tokens else 0) for tokens in material.sentences]
+        most = [len(tokens) * (len(self.trees.of(tokens).head) if tokens else 0) for tokens in material.sentences]
         return material.of_units(most)
+
+    def fingerprint(self) -> bytes:
+        """See `gpusearch.features.protocol.Feature`."""
+        return type(self).__name__.encode() + self.trees.digest
 
 
 class InterruptionCheck(Cohesion):
@@ -141,24 +139,3 @@ class NounCount(Cohesion):
     def of_step(self, step: Step) -> int:
         """See `Cohesion`."""
         return rich_interruption(step)[NOUNS]
-
-
-@lru_cache(maxsize=4)
-def _by_text(path: str) -> dict[str, Tree]:
-    """The trees of a file by their text; of equal texts the first."""
-    found: dict[str, Tree] = {}
-    for tree in read_trees(path):
-        found.setdefault(plain_text([tree.text]), tree)
-    return found
-
-
-@lru_cache(maxsize=1 << 16)
-def _laid_over(path: str, tokens: tuple[str, ...]) -> TokenTree:
-    trees, text = _by_text(path), plain_text(tokens)
-    tree = trees.get(text)
-    if tree is None:
-        like = nearest(text, trees)
-        if like is None:
-            raise InputError("no trees", path=path, expected="a tree for each sentence that is translated")
-        tree = trees[like]
-    return lay_over(tree, tokens, "a sentence that is translated")

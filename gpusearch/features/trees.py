@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
-from gpusearch.io.trees import Tree, visible
+from gpusearch.features.by_source import nearest
+from gpusearch.io.files import decode_lines, read_bytes
+from gpusearch.io.trees import Tree, trees_of_lines, visible
 from gpusearch.kernels.cohesion import NOUN, OTHER, VERB, Trees
 
 JOINED_HYPHEN = "@-@"
@@ -52,6 +57,58 @@ class TokenTree:
                 found[above].add(word)
                 above = self.head[above]
         return tuple(frozenset(words) for words in found)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceTrees:
+    """The trees of a file, found by the texts of sentences."""
+
+    of_text: Mapping[str, Tree]
+    """By `plain_text`."""
+    path: str
+    """Where they come from, for messages."""
+    _laid: dict[tuple[str, ...], TokenTree] = field(default_factory=dict, init=False, repr=False)
+
+    def of(self, tokens: Sequence[str]) -> TokenTree:
+        """The tree of a sentence.
+
+        Raises:
+            InputError: the file has no tree of this text; shows the text and the one that is most like it.
+        """
+        words = tuple(tokens)
+        if words not in self._laid:
+            text = plain_text(words)
+            like = text if text in self.of_text else nearest(text, self.of_text)
+            if like is None:
+                raise InputError("no trees", path=self.path, expected="a tree for each sentence that is translated")
+            self._laid[words] = lay_over(self.of_text[like], words, "a sentence that is translated")
+        return self._laid[words]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """BLAKE2b-64 of all that features see of the trees, wherever they come from."""
+        found = blake2b(digest_size=8)
+        for text, tree in sorted(self.of_text.items()):
+            words = [(word.head, _kind(word.upos, word.xpos), word.start, word.stop) for word in tree.words]
+            found.update(repr((text, tree.text, words)).encode())
+        return found.digest()
+
+
+def read_source_trees(path: str | Path) -> SourceTrees:
+    """The trees of a CoNLL-U file, of equal texts the first; those of one content are read once.
+
+    Raises:
+        InputError: it cannot be read, or is no such file.
+    """
+    return _of_content(str(path), read_bytes(path))
+
+
+@lru_cache(maxsize=4)
+def _of_content(path: str, content: bytes) -> SourceTrees:
+    found: dict[str, Tree] = {}
+    for tree in trees_of_lines(decode_lines(BytesIO(content), path), path):
+        found.setdefault(plain_text([tree.text]), tree)
+    return SourceTrees(found, path)
 
 
 def plain_text(tokens: Sequence[str]) -> str:

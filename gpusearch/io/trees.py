@@ -6,7 +6,7 @@ https://universaldependencies.org/format.html
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -63,17 +63,22 @@ def read_trees(path: str | Path) -> list[Tree]:
         InputError: a line that is no CoNLL-U; words that are not numbered 1, 2, ...; a head that the sentence does
             not have; heads that form a circle. Names file and line.
     """
+    return trees_of_lines(read_lines(path), path)
+
+
+def trees_of_lines(lines: Iterable[str], path: str | Path) -> list[Tree]:
+    """As `read_trees`, from lines that are read already; ``path`` is for the messages."""
     trees = []
-    for first, rows in _sentences(path):
+    for first, rows in _sentences(lines):
         comments = next((place for place, row in enumerate(rows) if not row.startswith("#")), len(rows))
         trees.append(_tree(rows[comments:], str(path), first, first + comments))
     return trees
 
 
-def _sentences(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+def _sentences(lines: Iterable[str]) -> Iterator[tuple[int, list[str]]]:
     """The lines of each sentence, and the number of the first."""
     rows: list[str] = []
-    for number, line in enumerate(chain(read_lines(path), [""]), start=1):
+    for number, line in enumerate(chain(lines, [""]), start=1):
         if line:
             rows.append(line)
         elif rows:

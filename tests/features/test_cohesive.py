@@ -13,6 +13,7 @@ import pytest
 from gpusearch.cli.main import run
 from gpusearch.config import BeamConfig
 from gpusearch.features.cohesion import cohesion
+from gpusearch.features.cohesive import Cohesion, InterruptionCount, NounCount
 from gpusearch.features.load import of_steps
 from gpusearch.features.trees import lay_over
 from gpusearch.io.trees import read_trees
@@ -193,6 +194,22 @@ def test_trees_of_the_input_itself() -> None:
     Path("in.conllu").write_text(TREES, encoding="utf-8")
     command = ["decode", "-c", str(TINY), "in.conllu", *COHESIVE, "-q", "-o", "out.jsonl", "--chains", "2"]
     assert run(command) == 0
+
+
+def test_features_are_told_apart_by_their_trees() -> None:
+    """By what stands in the file as it is now: not by its name, nor by what is not looked at."""
+
+    def made(text: str, path: str = "again", kind: type[Cohesion] = InterruptionCount) -> Cohesion:
+        Path(path).write_text(text, encoding="utf-8")
+        return kind.of_file(Path(path))
+
+    first, _, second = TREES.partition("\n\n")
+    same = [TREES, TREES.replace("dormir", "_").replace("nsubj", "dep"), f"{second}{first}\n\n", TREES + TREES]
+    assert {made(text).fingerprint() for text in same} == {made(TREES, "elsewhere").fingerprint()}
+    other = [TREES.replace("4\tpunct", "2\tpunct"), TREES.replace("NOUN", "X"), TREES.replace("le\t", "un\t"), first]
+    assert len({made(text).fingerprint() for text in [TREES, *other]}) == 5
+    assert made(TREES).fingerprint() != made(TREES, kind=NounCount).fingerprint()
+    assert [made(text).trees.of(["la", "maison", "bleue", "dort", "."]).head[4] for text in (TREES, other[0])] == [3, 1]
 
 
 def test_a_text_without_its_tree_is_an_error_that_shows_both(capsys: pytest.CaptureFixture[str]) -> None:
