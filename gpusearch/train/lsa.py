@@ -73,10 +73,11 @@ def train_lsa(
     stop = _stop_words(total, spread, stop_words, settings)
     chosen = set(stop)
     content = sorted(word for word, number in spread.items() if number >= settings.min_documents and word not in chosen)
-    if min(len(content), len(counts)) <= settings.dimensions:
+    telling = sum(spread[word] < len(counts) for word in content)
+    if min(telling, len(counts)) <= settings.dimensions:
         raise InputError(
             "too little text for the space",
-            found=f"{len(content)} words in {settings.min_documents} documents or more, of {len(counts)}",
+            found=f"{telling} words in {settings.min_documents} documents or more, but not in all, of {len(counts)}",
             expected=f"more than {settings.dimensions} of both, as many as dimensions",
         )
     known = sum(total[word] for word in stop)
@@ -123,7 +124,7 @@ def _stop_words(
 def _vectors(
     counts: Sequence[Counter[str]], content: Sequence[str], spread: Counter[str], dimensions: int
 ) -> NDArray[np.int16]:
-    """int16 ``[V, D]``: word vectors of length 2^14."""
+    """int16 ``[V, D]``: word vectors of length 2^14, or 0 of a word of all documents, which tells none apart."""
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import svds
 
@@ -139,8 +140,9 @@ def _vectors(
     shape = (len(content), len(counts))
     rarity = np.log(len(counts) / np.array([spread[word] for word in content]))
     weight = (1 + np.log(values)) * rarity[rows]
-    # Long documents say no more about a word than short ones do: each column gets the length 1.
+    # Long documents say no more about a word than short ones do: each column gets the length 1, unless it is empty.
     length = np.sqrt(np.bincount(columns, weight * weight, minlength=len(counts)))
+    length[length == 0] = 1
     matrix = csr_array((weight / length[columns], (rows, columns)), shape=shape)
     left, singular, _ = svds(matrix, k=dimensions, v0=np.ones(min(shape)), return_singular_vectors="u")
     order = np.argsort(-singular)
@@ -148,6 +150,7 @@ def _vectors(
     # The sign of a dimension is arbitrary: its largest entry is positive.
     vectors *= np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(dimensions)])
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(float).tiny)
+    vectors[rarity == 0] = 0  # not what is left of rounding
     return np.rint(vectors * (1 << VECTOR_BITS)).astype(np.int16)
 
 

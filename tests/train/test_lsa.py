@@ -67,6 +67,15 @@ def test_the_histogram_makes_probabilities(space: SemanticSpace) -> None:
     assert np.mean(sums) == pytest.approx(2 / 3, rel=0.1)
 
 
+def test_words_of_all_documents_say_nothing() -> None:
+    """Their vectors are 0, and a document of nothing else takes no part; the other words are where they were."""
+    made = train_lsa([*topics(80), ["of"] * 5], topics(12, 2), ["the"], SMALL)
+    again = train_lsa([*topics(80), ["the"] * 5], topics(12, 2), ["the", "of"], SMALL)
+    row = made.content.index("of")
+    assert not made.vector[row].any() and made.cosines(made.codes(["of", "a1", "of"]))[1:].tolist() == [0, 0]
+    assert np.abs(np.delete(made.vector, row, axis=0) - again.vector).max() <= 1
+
+
 def test_a_lower_case_space_looks_words_up_in_lower_case() -> None:
     upper = [[word.upper() for word in document] for document in topics(80)]
     made = train_lsa(upper, settings=replace(SMALL, lowercase=True))
@@ -94,6 +103,8 @@ def test_equal_text_gives_equal_bytes(tmp_path: Path, space: SemanticSpace) -> N
 def test_too_little_text_is_an_error() -> None:
     with pytest.raises(InputError, match=r"too little text .*expected more than 30 of both"):
         train_lsa(topics(20), topics(4))
+    with pytest.raises(InputError, match="found 0 words in 2 documents or more, but not in all, of 9"):
+        train_lsa([["one", "two", "three", "four"]] * 9, [["one", "two"]], [], SMALL)
     with pytest.raises(InputError, match="no held-out document"):
         train_lsa(topics(80), [["x"]], settings=SMALL)
 
