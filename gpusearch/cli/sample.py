@@ -91,6 +91,7 @@ def command(
                 constraints=prepared.constraints,
                 status=status,
                 announce=announce,
+                timer=timer,
             )
     except KeyboardInterrupt:
         print(f"broken off; --resume goes on with {output}", file=sys.stderr)

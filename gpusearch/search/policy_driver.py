@@ -14,13 +14,16 @@ from gpusearch.search.judged import make_judges
 from gpusearch.search.limits import Limits
 from gpusearch.search.policies import ladder_lanes, with_ladders, with_policy
 from gpusearch.search.restarts import RestartingDriver
+from gpusearch.search.timed import timed
+from gpusearch.timing import Timer
 
 
-def policy_driver(config: Config, model: Model, batch: Batch, search: Search, limits: Limits) -> Driver:
+def policy_driver(config: Config, model: Model, batch: Batch, search: Search, limits: Limits, timer: Timer) -> Driver:
     """A driver with room for as many lanes as fit.
 
     Args:
         search: settings of the search for this batch, without its policy.
+        timer: told what features in Python take.
 
     Raises:
         InputError: no room for one chain, or one ladder; features of a user that contradict themselves.
@@ -36,7 +39,7 @@ def policy_driver(config: Config, model: Model, batch: Batch, search: Search, li
     else:
         search = with_policy(search, settings, model, problem)
     check_features(batch, search)
-    judges = make_judges(batch, lanes)
+    judges = timed(make_judges(batch, lanes), model, timer, "search")
     driver: Driver = make_driver(problem, search, lanes, values, settings, model.language_models, judges)
     if settings.method == "gibbs":
         return BestDriver(driver, problem, search, limits)

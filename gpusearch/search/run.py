@@ -95,7 +95,7 @@ def search_documents(
         # A score that is enough is one of the document, as are Docent's draws; some features look beyond a sentence.
         whole = config.search.target_score is not None or config.search.compat == "docent" or crosses_sentences(model)
         units = "document" if whole else "sentence"
-    parts = _Parts(config, model, SearchResult(units=units, operators=names_of(config.search)), Watch(status))
+    parts = _Parts(config, model, SearchResult(units=units, operators=names_of(config.search)), Watch(status), timer)
     if config.search.time_limit is not None:
         parts.watch.deadline = time.monotonic() + config.search.time_limit
     with ExitStack() as later:
@@ -205,6 +205,7 @@ class _Parts:
     model: Model
     result: SearchResult
     watch: Watch
+    timer: Timer
 
     def beam(self, batch: Batch, wanted: Wanted) -> BeamOutput:
         """What the beam finds; where it is ended early, chains do not begin."""
@@ -233,7 +234,7 @@ class _Parts:
             self.watch.look(len(result.documents) + int(share * len(batch.units.first_sentence[:-1])), text)
 
         search = search_settings(self.config, self.model, batch)
-        driver = policy_driver(self.config, self.model, batch, search, limits)
+        driver = policy_driver(self.config, self.model, batch, search, limits, self.timer)
         lattice = settings.lattice
         try:
             if settings.recombine == "lattice" and lattice.every is not None:

@@ -56,6 +56,8 @@ from gpusearch.search.samplers import make_sampler, operators_of
 from gpusearch.search.saved import Given
 from gpusearch.search.state import UNLIMITED, lane_bytes
 from gpusearch.search.tempering import TemperingDriver
+from gpusearch.search.timed import timed
+from gpusearch.timing import Timer
 
 Sentence = Sequence[str]
 
@@ -83,6 +85,7 @@ def sample_documents(
     given: Given | None = None,
     status: Status | None = None,
     announce: Callable[[Need], None] | None = None,
+    timer: Timer | None = None,
 ) -> Samples:
     """Draw samples of the translations of documents.
 
@@ -96,6 +99,7 @@ def sample_documents(
         given: what chains begin with, chain by chain, again and again; random monotone translations where None.
         status: told of progress; what it raises ends the run, which can be resumed.
         announce: told what the next batch of documents takes before it begins.
+        timer: told what features in Python take.
 
     Raises:
         InputError: no room in memory or on disk; a folder that is there, or is of another run; first translations that
@@ -122,7 +126,7 @@ def sample_documents(
         )
         batch = with_document(batch)
         start = given_start(batch, given, first, config.search, go_on=False) if given else RandomStart()
-        _Batch(model, config, batch, start, folder, first, before, status, announce).run()
+        _Batch(model, config, batch, start, folder, first, before, status, announce, timer or Timer()).run()
         before += len(batch.problem.unit)
     return read_samples(folder)
 
@@ -147,6 +151,7 @@ class _Batch:
         first_unit: int,
         status: Status | None,
         announce: Callable[[Need], None] | None,
+        timer: Timer,
     ) -> None:
         self.config, self.batch, self.start, self.folder = config, batch, start, folder
         self.first_document, self.first_unit, self.status = first_document, first_unit, status
@@ -155,7 +160,7 @@ class _Batch:
         self.sampler = make_sampler(config, model, batch)
         self.steps = self.sampler.steps
         self.superchain = superchain(config.sample, self.chains)
-        self.announce = announce
+        self.announce, self.timer = announce, timer
 
     def run(self) -> None:
         """Sample every unit that has not all its rounds yet."""
@@ -167,7 +172,7 @@ class _Batch:
         side_by_side = max(1, batch_lanes(self.batch, wanted, self.values) // of_unit)
         lanes = min(side_by_side, units) * of_unit
         self._check_room(lanes)
-        judges = make_judges(self.batch, lanes)
+        judges = timed(make_judges(self.batch, lanes), self.batch.options.model, self.timer, "sample")
         search, models = self.sampler.search, self.models
         driver = make_driver(self.batch.problem, search, lanes, self.values, wanted, models, judges)
         driver = self.sampler.driver(driver, self.batch)
