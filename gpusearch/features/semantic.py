@@ -26,7 +26,8 @@ from gpusearch.kernels.target import exact
 
 VERSION = 1
 VALUE_UNITS = 1 << 20
-MOST_DIMENSIONS = MOST_HISTORY = 100
+# What kernels can hold (`gpusearch.kernels.semantic`): words of a history, nats; vectors have the length 1, rounded.
+MOST_HISTORY, MOST_NATS, MOST_LENGTH = 1 << 16, 2047, 1.01
 # Dimensions that a CPU takes in one go; with zeros up to a multiple of them a word takes a third of the time.
 PADDED_TO = 32
 _ARRAYS = ("version", "words", "vector", "stop", "histogram", "first", "unknown", "history", "lowercase")
@@ -137,7 +138,7 @@ def load_space(path: str | Path) -> SemanticSpace:
     """Read what `save_space` wrote.
 
     Raises:
-        InputError: not such a file; sizes that do not fit each other.
+        InputError: not such a file; sizes that do not fit each other, numbers that kernels cannot hold.
     """
     arrays = read_arrays(Path(path), _ARRAYS, "a space as gpusearch train-lsa writes it")
     version = arrays["version"].tolist()
@@ -147,8 +148,18 @@ def load_space(path: str | Path) -> SemanticSpace:
     words = tuple(text.split("\n")) if text else ()
     vector = np.ascontiguousarray(arrays["vector"], np.int16)
     sizes = len(vector) + len(arrays["stop"]), arrays["histogram"].shape, vector.ndim
-    if sizes != (len(words), (BINS,), 2):
+    if sizes != (len(words), (BINS,), 2) or arrays["vector"].dtype != np.int16:
         raise InputError("a space whose parts do not fit each other", path=path, hint="train it again")
+    nats = np.concatenate((arrays["stop"], arrays["histogram"], [arrays["first"], arrays["unknown"]]))
+    length = np.linalg.norm(vector / (1 << VECTOR_BITS), axis=1)
+    for what, found, least, most in (
+        ("history, words", int(arrays["history"]), 1, MOST_HISTORY),
+        ("logarithm, nats", float(np.abs(nats).max()), 0, MOST_NATS),
+        ("length of a vector", float(length.max(initial=0)), 0, MOST_LENGTH),
+    ):
+        if not least <= found <= most:
+            expected = f"{least} to {most}"
+            raise InputError(f"a space that does not fit ({what})", path=path, found=found, expected=expected)
     return SemanticSpace(
         content=words[: len(vector)],
         stop=words[len(vector) :],

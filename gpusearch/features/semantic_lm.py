@@ -53,7 +53,8 @@ class SemanticLanguageModel(OneValue):
 
     def fingerprint(self) -> bytes:
         """See `gpusearch.features.protocol.Feature`."""
-        digest = blake2b("\n".join((*self.space.content, "", *self.space.stop)).encode(), digest_size=8)
+        words = "\n".join((f"{self.space.lowercase}", *self.space.content, "", *self.space.stop))
+        digest = blake2b(words.encode(), digest_size=8)
         for array in (self.space.vector, *self.space.kernel[1:]):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.digest()

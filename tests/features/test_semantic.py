@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusearch.features.semantic import SemanticSpace
+from gpusearch.errors import InputError
+from gpusearch.features.semantic import SemanticSpace, load_space, save_space
 from gpusearch.features.semantic_lift import CHANGES, lifts
+from gpusearch.features.semantic_lm import SemanticLanguageModel
 from gpusearch.kernels.semantic import BINS, bin_of, cell_of, square_root
 from gpusearch.kernels.target import exact
 
@@ -122,3 +127,35 @@ def test_lifts_are_less_than_everything_behind_long_histories() -> None:
     lift = lifts(space.kernel, 1)
     assert lift[CHANGES, cell] > 0.5 * 2**20 > lift[0, cell] > 0
     assert (np.diff(lift[:, cell]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"history": 0}, "history, words); found 0; expected 1 to 65536"),
+        ({"history": 1 << 17}, "history, words); found 131072"),
+        ({"vector": np.full((2, 2), 1 << 14, np.int16)}, "length of a vector); found 1.41"),
+        ({"first": -math.inf}, "logarithm, nats); found inf; expected 0 to 2047"),
+        ({"stop_value": np.array([-1.0, math.nan])}, "logarithm, nats); found nan"),
+    ],
+)
+def test_what_kernels_cannot_hold_is_refused(tmp_path: Path, wrong: dict[str, Any], message: str) -> None:
+    """Sums over a history and values have 32 bits."""
+    space = made_space(np.array([[1.0, 0.0], [0.0, 1.0]]), history=1 << 16)
+    save_space(space, tmp_path / "space.npz")
+    assert load_space(tmp_path / "space.npz").history == 1 << 16
+    save_space(replace(space, **wrong), tmp_path / "space.npz")
+    with pytest.raises(InputError, match=f"space.npz: a space that does not fit .{re.escape(message)}"):
+        load_space(tmp_path / "space.npz")
+
+
+def test_models_are_told_apart() -> None:
+    """By all that a score depends on."""
+    space = made_space(np.array([[1.0, 0.0], [0.0, 1.0]]))
+    others: list[dict[str, Any]] = [
+        {"lowercase": True}, {"history": 29}, {"first": -3.5}, {"unknown": -9.0}, {"stop": (",", "the")},
+        {"content": ("w1", "w0")}, {"histogram": space.histogram - 1}, {"stop_value": space.stop_value - 1},
+        {"vector": -space.vector}, {"content": ("w0", "w1", "the"), "stop": (",",)},
+    ]  # fmt: skip
+    made = [SemanticLanguageModel(one).fingerprint() for one in (space, *(replace(space, **other) for other in others))]
+    assert len(set(made)) == len(made)
