@@ -7,7 +7,7 @@ thousand proposals a word from a random start. Without SPACE, as `gpusearch trai
 model has 30 random dimensions for all words but the 200 most frequent ones of the options, which are its stop words.
 The model's own language model stands for one of reversed sentences, and for one of selected words: every tenth of the
 options' words. References are those of the documents, consensus is with Moses' n-best list, and a glossary pairs words
-of source and options by their rank.
+of source and options by their rank. The documents have no tags, so well-formedness costs a look for some.
 """
 
 from __future__ import annotations
@@ -60,6 +60,10 @@ SETS: dict[str, dict[str, dict[str, Any]]] = {
         }
     },
     "glossary": {"terms": {"use": "glossary", "weights": 0.2, "path": "terms"}},
+    "long-words": {"long": {"use": "long-words", "weights": 0.1}},
+    "bracketing": {"brackets": {"use": "bracketing", "weights": 1.0}},
+    "well-formedness": {"tags": {"use": "well-formedness", "weights": 1.0}},
+    "sentence-parity": {"parity": {"use": "sentence-parity", "weights": 1.0}},
 }
 EACH = list(SETS)[1:]
 SETS["type-token-ratio, q-value-phrases, semantic-lm"] = {
