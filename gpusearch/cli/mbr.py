@@ -59,7 +59,8 @@ def command(
         int, typer.Option(min=0, help="Resamples of the references for an interval; needs --format jsonl.")
     ] = 0,
     save_matrix: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="All utilities, texts and weights (npz).")
+        Path | None,
+        typer.Option(metavar="FILE", help="All utilities, texts and weights (npz); of sentences --utility reads them."),
     ] = None,
     tokenize: Annotated[
         str | None, typer.Option(help="sacreBLEU's tokenizer for BLEU: none for tokens, 13a for text, where not given.")

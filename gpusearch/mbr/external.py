@@ -1,8 +1,9 @@
 """Utilities that another program has computed, read from a file.
 
 As TSV: ``segment  hypothesis  reference  score``, or ``segment  hypothesis  score`` for scores that look at no
-reference, such as quality estimation. As npz what ``--save-matrix`` writes: for segment s the arrays ``s.texts`` [N]
-and ``s.utilities`` [N, N]. Segments count from 0; more is better.
+reference, such as quality estimation. As npz what ``--save-matrix`` writes of sentences: for segment s the arrays
+``s.texts`` [N] and ``s.utilities`` [N, N]. Segments count from 0; more is better. What ``--save-matrix`` writes of
+whole documents is no utility: it says nothing of their segments.
 """
 
 from __future__ import annotations
@@ -87,6 +88,13 @@ def _read_npz(path: Path) -> _Scores:
     scores: _Scores = {}
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            if any(name.endswith(".rows") for name in arrays.files):
+                raise InputError(
+                    "utilities of whole documents, which say nothing of their segments",
+                    path=path,
+                    expected="what --save-matrix writes of sentences",
+                    hint="save them with --unit sentence",
+                )
             for name in arrays.files:
                 segment, _, kind = name.partition(".")
                 if kind != "utilities":
@@ -97,6 +105,6 @@ def _read_npz(path: Path) -> _Scores:
                         scores[int(segment), hypothesis, reference] = value
     except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise InputError(
-            f"not a file of utilities ({error})", path=path, expected="what --save-matrix writes"
+            f"not a file of utilities ({error})", path=path, expected="what --save-matrix writes of sentences"
         ) from None
     return scores

@@ -110,6 +110,8 @@ def test_saved_matrix(unit: str, capsys: pytest.CaptureFixture[str]) -> None:
             rows = saved["0.rows"]
             best = rows[(utilities @ weights).argmax()]
             assert [str(saved[f"0.{place}.texts"][one]) for place, one in enumerate(best)] == expected
+            assert run(["mbr", "list", "--utility", "u.npz"]) == 2
+            assert "u.npz: utilities of whole documents" in capsys.readouterr().err
             return
         assert saved["0.texts"].tolist() == ["a dog ran", "the cat sat"]
     first = Path("u.npz").read_bytes()
