@@ -47,7 +47,10 @@ def command(
             "ess: chains by their effective sample size. Where not given: multiplicity of samples, score of lists."
         ),
     ] = None,
-    scale: Annotated[float, typer.Option(min=0, help="Of --weights score: flatter below 1, more peaked above.")] = 1.0,
+    scale: Annotated[
+        float | None,
+        typer.Option(min=0, help="Of --weights score: flatter below 1, more peaked above. 1 where not given."),
+    ] = None,
     leave_one_out: Annotated[
         bool, typer.Option("--leave-one-out", help="A candidate is no reference for itself.")
     ] = False,
@@ -121,6 +124,13 @@ def command(
     if output_format == "text" and (bootstrap or (nbest and unit == "document")):
         wanted = "--bootstrap" if bootstrap else "--nbest of documents"
         raise InputError(f"{wanted} has no place in text", expected="--format jsonl")
+    if rule != "mbr" and save_matrix is None:
+        unused = {"--utility": utility, "--tokenize": tokenize, "--lowercase": lowercase}
+        if any(unused.values()):
+            named = ", ".join(name for name, given in unused.items() if given)
+            raise InputError(f"--rule {rule} asks no utility", found=named, expected="--rule mbr or --save-matrix")
+    if scale is not None and weights != "score":
+        raise InputError(f"weights by {weights} have no scale", found="--scale", expected="--weights score")
     for path in (output, save_matrix):
         if path is not None:
             check_writable(path)
@@ -139,6 +149,7 @@ def command(
         seed=seed,
         memory=memory << 20,
     )
+    scale = 1.0 if scale is None else scale
     options = Options(cast(Rule, rule), cast(Unit, unit), cast(Weighting, weights), scale, draws, settings)
     check(options)
     timer = Timer()

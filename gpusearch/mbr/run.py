@@ -75,6 +75,14 @@ def check(options: Options) -> None:
         InputError: which options do.
     """
     settings = options.settings
+    unused = {
+        f"--select {settings.select}": settings.select != "exact",
+        "--leave-one-out": settings.leave_one_out,
+        "--bootstrap": settings.resamples > 0,
+    }
+    if options.rule != "mbr" and any(unused.values()):
+        named = ", ".join(name for name, given in unused.items() if given)
+        raise InputError(f"--rule {options.rule} looks at no references", found=named, expected="--rule mbr")
     if settings.select == "recombine" and options.unit != "document":
         raise InputError("recombination of sentences", found="--unit sentence", expected="--unit document")
     if settings.select == "recombine" and (settings.leave_one_out or settings.resamples or settings.keep > 1):

@@ -41,6 +41,8 @@ def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
     """A line a sentence, in the order of the input, also where there is no candidate."""
     assert output(capsys, "--rule", "maxderiv")[0] == ["a dog ran", "well then", "", "last"]
     assert output(capsys, "--rule", "maxtrans")[0] == ["the cat sat", "well then", "", "last"]
+    saving = ("--utility", "chrf", "--lowercase", "--save-matrix", "u.npz")  # asks for utilities whatever the rule
+    assert output(capsys, "--rule", "maxtrans", *saving)[0] == ["the cat sat", "well then", "", "last"]
     lines, signature = output(capsys)
     assert lines == ["the cat sat", "so it is here", "", "last"]
     assert signature.startswith("gpusearch:") and signature.split("|")[1:] == [
@@ -162,6 +164,13 @@ def test_selections(select: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["--select", "recombine"], "recombination of sentences"),
         (["--utility", "ter", "--select", "aggregate"], "references cannot be aggregated for TER"),
         (["--weights", "ess"], "weights by ess need chains"),
+        (["--weights", "uniform", "--scale", "1"], "weights by uniform have no scale"),
+        (["--rule", "maxtrans", "--select", "fine:2"], "--rule maxtrans looks at no references; found --select fine"),
+        (["--rule", "maxderiv", "--unit", "document", "--select", "recombine"], "found --select recombine; expected"),
+        (["--rule", "maxderiv", "--leave-one-out"], "found --leave-one-out; expected --rule mbr"),
+        (["--rule", "maxtrans", "--bootstrap", "9", "--format", "jsonl"], "found --bootstrap; expected --rule mbr"),
+        (["--rule", "maxtrans", "--utility", "ter"], "--rule maxtrans asks no utility; found --utility"),
+        (["--rule", "maxtrans", "--tokenize", "13a", "--lowercase"], "asks no utility; found --tokenize, --lowercase"),
         (["-o", "absent/out"], "cannot write the file"),
     ],
 )
