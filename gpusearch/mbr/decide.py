@@ -61,32 +61,34 @@ def most_probable(pool: Pool, rule: Literal["maxtrans", "maxderiv"]) -> Decision
     one with the better score of the model wins.
     """
     values = pool.weights if rule == "maxtrans" else pool.derivation_weights
-    return Decision(rank(values, pool), values)
+    with np.errstate(divide="ignore"):  # what is equal is so relative to how probable it is
+        return Decision(rank(np.log(values), pool.scores, pool.weights), values)
 
 
 def minimum_risk(utility: Utility, pairs: Pairs, pool: Pool, settings: Settings) -> Decision:
     """Greatest expected utility (Arun et al. 2010, equation 8, with risk = - utility).
 
-    Of equal ones the more probable wins.
+    Of equal ones the more probable wins, of equally probable ones the one with the better score.
 
     Raises:
         InputError: ``aggregate`` or ``fine`` of a utility without counts.
     """
     everyone = np.arange(len(pool.weights))
     loo, memory = settings.leave_one_out, settings.memory
+    ties = (pool.weights, pool.scores)
     values = np.full(len(everyone), np.nan)
     if settings.select == "aggregate":
-        return Decision(rank(values := aggregate(utility, pairs, pool, everyone, leave_one_out=loo), pool), values)
+        return Decision(rank(values := aggregate(utility, pairs, pool, everyone, leave_one_out=loo), *ties), values)
     rows = everyone
     if settings.select == "fine":
-        rough = rank(aggregate(utility, pairs, pool, everyone, leave_one_out=loo), pool)
+        rough = rank(aggregate(utility, pairs, pool, everyone, leave_one_out=loo), *ties)
         rows = np.sort(rough[: max(settings.finalists, settings.keep)])
     elif settings.select == "prune":
         rows = survivors(
             utility, pairs, pool, settings.confidence, keep=settings.keep, seed=settings.seed, memory=memory
         )
     values[rows] = exact(utility, pairs, pool, rows, leave_one_out=loo, memory=memory)
-    decision = Decision(rank(values, pool), values)
+    decision = Decision(rank(values, *ties), values)
     if not settings.resamples:
         return decision
     left_out = pool.lightest[rows] if loo else np.zeros(len(rows))
@@ -94,8 +96,13 @@ def minimum_risk(utility: Utility, pairs: Pairs, pool: Pool, settings: Settings)
     return Decision(decision.ranking, values, interval)
 
 
-def rank(values: NDArray[np.float64], pool: Pool) -> Index:
-    """Candidates with a value, best first; equal but for rounding: by weight, by score, by place."""
+def rank(values: NDArray[np.float64], *ties: NDArray[np.float64]) -> Index:
+    """Candidates with a value, best first; equal but for rounding: by each of `ties` in turn, by place.
+
+    Args:
+        values: [N], NaN where there is none.
+        ties: [N] each, more is better; NaN is least.
+    """
     known = np.flatnonzero(~np.isnan(values))
-    rounded = np.round(values[known], 9)
-    return known[np.lexsort((-np.nan_to_num(pool.scores[known]), -pool.weights[known], -rounded))]
+    keys = (np.round(values, 9), *ties)
+    return known[np.lexsort([-np.nan_to_num(key[known], nan=-np.inf) for key in reversed(keys)])]

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from sacrebleu.metrics import CHRF
 
 from gpusearch.candidates.draws import Draws
-from gpusearch.candidates.pool import Candidates, candidates
+from gpusearch.candidates.pool import Candidates, Pool, candidates
 from gpusearch.candidates.weights import Weighting
 from gpusearch.errors import InputError
+from gpusearch.mbr.averaged import FunctionUtility
 from gpusearch.mbr.bleu import Bleu
 from gpusearch.mbr.chrf import Chrf
 from gpusearch.mbr.decide import Decision, Settings, minimum_risk, most_probable
@@ -102,6 +103,31 @@ def test_derivations_are_summed() -> None:
     assert most_probable(found.pool, "maxderiv").best == 1
     flat = candidates(sample, "uniform")  # no rule knows more than the score then
     assert most_probable(flat.pool, "maxtrans").best == 1
+
+
+@pytest.mark.parametrize("best", ["x", "y"])
+def test_ties(best: str) -> None:
+    """Of derivations that were drawn as often the better score decides; of translations of equal utility, before it,
+    how probable they are."""
+    scores = {"x": -3.0, "y": -3.0, "z": -2.0} | {best: -1.0}
+    drawn = ["x", "y", "x", "y", "z"]  # x and y by two derivations each
+    sample = Draws(drawn, np.array([scores[text] for text in drawn]), np.array([0, 1, 2, 3, 4]))
+    found = candidates(sample, "multiplicity")
+    ranking = most_probable(found.pool, "maxderiv").ranking
+    assert "".join(found.texts[place] for place in ranking) == best + ("zy" if best == "x" else "zx")
+    assert found.texts[most_probable(found.pool, "maxtrans").best] == best
+    alike = FunctionUtility(lambda hypotheses, references: np.ones((len(hypotheses), len(references))), "alike")
+    decision = minimum_risk(alike, alike.prepare(found.texts, 0), found.pool, Settings())
+    assert "".join(found.texts[place] for place in decision.ranking) == best + ("yz" if best == "x" else "xz")
+
+
+def test_probabilities_are_told_apart_however_small() -> None:
+    """The less probable translation is behind, whatever the scores; of equals the one whose score is unknown."""
+    weights, scores = np.array([1e-12, 2e-12, 0.0, 1 - 3e-12]), np.array([-1.0, -2.0, np.nan, np.nan])
+    pool = Pool(weights, scores, weights, weights, np.arange(4), 4.0)
+    assert most_probable(pool, "maxtrans").ranking.tolist() == [3, 1, 0, 2]
+    even = replace(pool, weights=np.full(4, 0.25))
+    assert most_probable(even, "maxtrans").ranking.tolist() == [0, 1, 2, 3]
 
 
 @given(sample=draws(), seed=st.integers(0, 9))
