@@ -101,7 +101,7 @@ def document_candidates(
     """Weigh whole documents.
 
     Where the segments were drawn independently of each other, `draws` documents are drawn from the products of their
-    weights, which is the same distribution.
+    weights, which is the same distribution; they are worth no more than the segments' own samples.
 
     Args:
         document: with samples of whole documents, or without.
@@ -135,5 +135,19 @@ def _independent(document: DocumentDraws, how: Weighting, scale: float, draws: i
     rows, place = np.unique(places, axis=0, return_inverse=True)
     place = place.reshape(-1)
     scores = sum((one.pool.scores[number] for one, number in zip(segments, drawn, strict=True)), np.zeros(draws))
-    mass = Mass(np.full(draws, 1 / draws), float(draws))
+    mass = Mass(np.full(draws, 1 / draws), _effective([one.pool for one in segments], draws))
     return DocumentCandidates(segments, rows, pool(place, place, scores, mass))
+
+
+def _effective(segments: Sequence[Pool], draws: int) -> float:
+    """How many independent documents the products of independent segments are worth.
+
+    What so many documents would leave unsure of the segments' texts is what the segments do and the drawing adds. Of
+    the share of a text, n samples leave the variance p (1 - p) / n: a segment counts by the sum of its p (1 - p), one
+    whose text is certain not at all.
+    """
+    unsure = np.array([1 - np.square(one.weights).sum() for one in segments])
+    if unsure.sum() < len(unsure) * 1e-12:
+        unsure[:] = 1.0
+    sizes = np.array([one.effective for one in segments])
+    return float(unsure.sum() / (unsure * (1 / sizes + 1 / draws)).sum()) if len(segments) else float(draws)

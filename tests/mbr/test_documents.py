@@ -143,6 +143,43 @@ def test_documents_are_drawn_from_independent_sentences() -> None:
     np.testing.assert_array_equal(again.pool.weights, found.pool.weights)
 
 
+def test_drawn_documents_are_worth_what_the_sentences_are() -> None:
+    """However many are drawn; a sentence counts by how unsure its text is."""
+    sure, even = Draws(["a"] * 9, np.zeros(9), np.arange(9)), Draws(["a", "b"] * 2, np.zeros(4), np.arange(4))
+
+    def effective(*segments: Draws, draws: int = 1 << 20) -> float:
+        return document_candidates(DocumentDraws(segments), "multiplicity", draws=draws).pool.effective
+
+    assert effective(even, even, sure) == pytest.approx(4, rel=1e-4)
+    assert effective(even, draws=4) == pytest.approx(2)  # as much again is unsure by the drawing
+    assert effective(sure, sure) == pytest.approx(9, rel=1e-4)
+    more = Draws(["a", "b"] * 50, np.zeros(100), np.arange(100))
+    assert effective(even, more) == pytest.approx(2 / (1 / 4 + 1 / 100), rel=1e-4)
+
+
+@pytest.mark.parametrize("draws", [500, 4000])
+def test_intervals_of_drawn_documents_are_those_of_the_sentences(draws: int) -> None:
+    """As if each sentence's samples were resampled, and all their products taken."""
+    samples = [["a b c", "a b d", "a b c d", "x b c", "a c"], ["e f", "e g", "e f g", "f g", "e f"]]
+    document = DocumentDraws([Draws(one, np.zeros(5), np.arange(5)) for one in samples])
+    options = Options(unit="document", weights="multiplicity", draws=draws, settings=Settings(resamples=1000))
+    outcome = decide_document(document, Chrf(), 0, 0, options)
+    assert outcome.interval is not None and outcome.effective == pytest.approx(1 / (1 / 5 + 1 / draws))
+    found = document_candidates(document, "multiplicity", draws=4000)
+    texts, pairs = whole(found), prepared(Chrf(), found)[2]
+    best = np.array([texts.index(outcome.best[0].texts)])
+    values = Chrf().score(pairs.statistics(best, np.arange(len(texts))))[0].numpy()
+    assert len(texts) == 5 * 4  # all the products there are
+    generator = np.random.default_rng(1)
+    means = []
+    for _ in range(1000):
+        drawn = [[one[place] for place in generator.integers(5, size=5)] for one in samples]
+        means.append(np.mean([values[texts.index([first, second])] for first, second in product(*drawn)]))
+    low, high = np.quantile(means, [0.025, 0.975])
+    width = outcome.interval.utility[1] - outcome.interval.utility[0]
+    assert 0.75 < width / (high - low) < 1.33
+
+
 def test_whole_documents_have_weights_of_their_own() -> None:
     """By the score of the document; a segment's candidates have the weights of the documents that say them."""
     first, second = (
