@@ -214,9 +214,11 @@ def report(decoded: Decoded, table: str) -> None:
         print(f"exchanges of temperatures accepted, from cold to hot: {rates} %", file=sys.stderr)
     neighbours = np.concatenate([found.neighbours for found in decoded.result.documents] or [np.zeros(0, np.int64)])
     if neighbours.any():
+        from gpusearch.search.final_sweep import NEIGHBOURHOOD  # its kernels are loaded by now
+
         print(
             f"local optima: {(neighbours > 0).sum()} of {len(neighbours)} units, "
-            f"none of whose {neighbours.sum():,} neighbours scores higher",
+            f"none of whose {neighbours.sum():,} neighbours scores higher ({NEIGHBOURHOOD})",
             file=sys.stderr,
         )
     print(f"score {decoded.score:.4f}; best chain of each document {best_chains:.4f}", file=sys.stderr)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.config.search import SearchConfig
+from gpusearch.kernels.layouts import PARTS, WORDS
 from gpusearch.kernels.records import GIVEN_UP, Problem, Search
 from gpusearch.kernels.sweep import sweep
 from gpusearch.model.problem import Batch
@@ -22,6 +23,12 @@ from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.initial import GivenStart
 from gpusearch.search.limits import make_limits
 from gpusearch.search.state import make_scratch, make_state
+
+NEIGHBOURHOOD = (
+    f"blocks of up to {PARTS} phrases and {WORDS} source words cut anew, exchanges of neighbouring blocks, swaps of "
+    "two phrases, insertions of a span, within the distortion limit"
+)
+"""In the words of a certificate."""
 
 
 @dataclass(frozen=True, eq=False)

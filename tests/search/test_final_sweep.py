@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import gpusearch
-from gpusearch.cli.decoded import tally_table
+from gpusearch.cli.decoded import report, tally_table
 from gpusearch.errors import InputError
 from gpusearch.kernels import reference
 from gpusearch.kernels.reference_neighbours import neighbours
@@ -61,6 +61,18 @@ def test_the_final_sweep_makes_no_translation_worse(tmp_path: Path) -> None:
     assert not any(found.neighbours.any() for found in before.result.documents)
     assert all((found.neighbours > 0).all() for found in after.result.documents)
     assert "final_sweep:True" in after.signature
+
+
+def test_a_certificate_names_its_neighbourhood_and_its_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    decoder = gpusearch.load(copy_tiny(tmp_path))
+    decoded = decoder.decode(DOCUMENTS, chains=1, steps_per_word=2, final_sweep=True)
+    report(decoded, "")
+    (line,) = [row for row in capsys.readouterr().err.split("\n") if row.startswith("local optima: ")]
+    size = sum(int(found.neighbours.sum()) for found in decoded.result.documents)
+    assert f"3 of 3 units, none of whose {size:,} neighbours scores higher" in line
+    assert "(blocks of up to 3 phrases and 7 source words cut anew, exchanges of neighbouring blocks, swaps of" in line
+    report(decoder.decode(DOCUMENTS, chains=1, steps_per_word=2), "")
+    assert "local optima" not in capsys.readouterr().err
 
 
 def test_the_table_of_steps_names_groups_of_neighbours(tmp_path: Path) -> None:
