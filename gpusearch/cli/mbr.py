@@ -85,7 +85,7 @@ def command(
     output_format: Annotated[str, typer.Option("--format", help="text (with --nbest: Moses' list) or jsonl.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where not given: standard output.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    memory: Annotated[int, typer.Option(min=1, help="Megabytes that a block of pairs may take.")] = 1024,
+    memory: Annotated[int, typer.Option(min=1, help="Megabytes that pairs of texts may take at a time.")] = 1024,
     threads: Threads = None,
     seed: Seed = 1,
     quiet: Quiet = False,

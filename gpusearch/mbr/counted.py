@@ -10,8 +10,10 @@ from einops import rearrange
 from numpy.typing import NDArray
 
 from gpusearch.mbr.grams import GramCounts, count_grams
-from gpusearch.mbr.products import Index, pack
-from gpusearch.mbr.utility import Statistics
+from gpusearch.mbr.products import pack, unpacking
+from gpusearch.mbr.utility import Index, Room, Statistics
+
+_SCORING = 96  # bytes: a dozen numbers a pair in float64, as BLEU and chrF have at a time
 
 
 class GramPairs:
@@ -36,6 +38,13 @@ class GramPairs:
         self._columns = [pack(counts) for counts in self._counts]
         self._totals = np.stack([counts.totals for counts in self._counts]).astype(np.float32)
         self._device, self._both_sides = device, both_sides
+
+    @property
+    def room(self) -> Room:
+        """See :class:`~gpusearch.mbr.utility.Pairs`."""
+        products = unpacking(self._totals.shape[1])
+        kept = self._totals.itemsize * len(self._totals) * (2 if self._both_sides else 1)
+        return Room(kept, max(products.work, _SCORING), products.once)
 
     def statistics(self, rows: Index, columns: Index) -> Statistics:
         """See :class:`~gpusearch.mbr.utility.Pairs`; exact integers in float32."""

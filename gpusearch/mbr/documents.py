@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gpusearch.mbr.utility import Index, Pairs, Statistics, add
+from gpusearch.mbr.utility import Index, Pairs, Room, Statistics, add
 
 
 class DocumentPairs:
@@ -25,6 +25,11 @@ class DocumentPairs:
 
     def __init__(self, segments: Sequence[Pairs], sizes: Sequence[int], rows: NDArray[np.int64]) -> None:
         self._segments, self._sizes, self._rows = segments, sizes, rows
+
+    @property
+    def room(self) -> Room:
+        """See :class:`~gpusearch.mbr.utility.Pairs`."""
+        return room_of_documents(self._segments)
 
     def statistics(self, rows: Index, columns: Index) -> Statistics:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""
@@ -52,6 +57,13 @@ class DocumentPairs:
             values = segment.expected(different, shares, np.full(len(different), left_out))
             parts.append(tuple(spread(one, 1, where) for one in values))
         return total(parts)
+
+
+def room_of_documents(segments: Sequence[Pairs]) -> Room:
+    """Of pairs of documents: beside their sum stand the statistics of a segment, as they are made and spread twice."""
+    rooms = [segment.room for segment in segments]
+    kept, work = max(room.kept for room in rooms), max(room.work for room in rooms)
+    return Room(kept, work + 3 * kept, max(room.once for room in rooms))
 
 
 def total(parts: Iterable[Statistics]) -> Statistics:

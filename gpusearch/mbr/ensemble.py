@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gpusearch.mbr.utility import Index, Pairs, Statistics, Utility
+from gpusearch.mbr.utility import Index, Pairs, Room, Statistics, Utility
 
 
 class Ensemble:
@@ -45,6 +45,13 @@ class _Together:
 
     def __init__(self, members: Sequence[Pairs], widths: list[int]) -> None:
         self._members, self._widths = members, widths
+
+    @property
+    def room(self) -> Room:
+        """See :class:`~gpusearch.mbr.utility.Pairs`: members are scored one after the other."""
+        rooms = [member.room for member in self._members]
+        work = max(room.work for room in rooms) + 16  # their sum before and after
+        return Room(sum(room.kept for room in rooms), work, max(room.once for room in rooms))
 
     def statistics(self, rows: Index, columns: Index) -> Statistics:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""

@@ -8,19 +8,33 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gpusearch.errors import InputError
 from gpusearch.mbr.utility import Index, Pairs, Utility
 
 MEMORY = 1 << 30
-"""Bytes that a block of statistics may take where nothing else is said."""
-_BYTES_A_PAIR = 100  # statistics of some ten orders in float32, and the score's own float64 tensors
+"""Bytes that a block of pairs may take where nothing else is said."""
 
 
 def blocks(
     utility: Utility, pairs: Pairs, rows: Index, columns: Index, memory: int = MEMORY
 ) -> Iterator[tuple[slice, torch.Tensor]]:
-    """Utilities of texts `rows` against texts `columns`: slices of `rows` and float64 tensors [their length, R]."""
-    step = max(1, memory // (_BYTES_A_PAIR * max(1, len(columns))))
-    for start in range(0, len(rows), step):
+    """Utilities of texts `rows` against texts `columns`: slices of `rows` and float64 tensors [their length, R].
+
+    Args:
+        memory: bytes that a block may take while it is made, besides the texts and their n-grams.
+
+    Raises:
+        InputError: one row takes more.
+    """
+    step = pairs.room.rows(memory, len(columns))
+    if len(rows) and not step:
+        raise InputError(
+            "the utilities of a candidate do not fit the memory",
+            found=f"{pairs.room.need(1, len(columns)) / 2**20:.1f} MiB with {len(columns):,} references",
+            expected=f"at most {memory / 2**20:.1f} MiB",
+            hint="allow more (--memory), or give fewer candidates",
+        )
+    for start in range(0, len(rows), max(1, step)):
         part = slice(start, start + step)
         yield part, utility.score(pairs.statistics(rows[part], columns))
 

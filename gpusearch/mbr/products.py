@@ -15,9 +15,16 @@ import torch
 from numpy.typing import NDArray
 
 from gpusearch.mbr.grams import GramCounts
+from gpusearch.mbr.utility import Index, Room
 
-Index = NDArray[np.int64]
-_CELLS = 1 << 25  # of a matrix of 0 and 1 that is unpacked at once
+_CELLS = 1 << 25  # of a matrix of 0 and 1 that is packed at once
+_FEWEST = 32  # columns that are unpacked at once
+_CELL = 18  # bytes of an unpacked cell: as a byte on both machines, as float32 plain, weighted, and selected from each
+
+
+def unpacking(texts: int) -> Room:
+    """What products of texts take besides what they return."""
+    return Room(kept=0, work=_CELL + 4, once=_CELL * _FEWEST * texts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +44,8 @@ class Columns:
         """Clipped matches of texts `rows` [H] with texts `columns` [R]: float32 [H, R], exact."""
         result = torch.full((len(rows), len(columns)), float(self.everywhere), device=device)
         texts = len(self.alone)
-        step = max(1, _CELLS // max(1, texts))
+        # No more cells are unpacked than there are pairs, so that blocks of pairs bound them as well.
+        step = max(_FEWEST, len(rows) * len(columns) // max(1, texts))
         left, right = _selection(rows, texts, device), _selection(columns, texts, device)
         for start in range(0, len(self.packed), step):
             bits = np.unpackbits(self.packed[start : start + step], axis=1, count=texts)

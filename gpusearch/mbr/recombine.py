@@ -12,11 +12,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gpusearch.mbr.documents import repeated, total
+from gpusearch.mbr.documents import repeated, room_of_documents, total
 from gpusearch.mbr.utility import Index, Pairs, Statistics, Utility, add
 
 _LEAST_GAIN = 1e-9  # more than rounding
-_BYTES_A_PAIR = 100  # as in matrix.py
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,8 @@ class Recombination:
         segments, sizes: S segments, and the numbers of their candidates.
         references: [R, S] the candidates of each reference document.
         weights: [R] of the references; sum to 1.
-        memory: bytes that tables of statistics may take; those that do not fit are computed anew in each sweep.
+        memory: bytes that statistics may take, but for a row of pairs, which blocks of documents have needed before.
+            Tables that do not fit are computed anew in each sweep.
     """
 
     def __init__(
@@ -55,9 +55,11 @@ class Recombination:
     ) -> None:
         self._utility, self._segments, self._sizes = utility, segments, sizes
         self._references, self._weights = references, torch.from_numpy(weights)
-        self._step = max(1, memory // (2 * _BYTES_A_PAIR * max(1, len(references))))
-        pairs = sum(sizes) * len(references)
-        self._tables: dict[int, list[tuple[slice, Statistics]]] | None = {} if 2 * 40 * pairs <= memory else None
+        room, count = room_of_documents(segments), len(references)
+        table = sum(segment.room.kept * size * count for segment, size in zip(segments, sizes, strict=True))
+        fits = table + room.need(1, count) <= memory
+        self._tables: dict[int, list[tuple[slice, Statistics]]] | None = {} if fits else None
+        self._step = max(1, room.rows(memory - table if fits else memory, count))
 
     def improve(self, start: Index) -> Recombined:
         """The local optimum that is reached from a document [S]."""

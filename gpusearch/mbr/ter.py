@@ -12,7 +12,10 @@ from einops import rearrange
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
-from gpusearch.mbr.utility import Index, Statistics
+from gpusearch.mbr.utility import Index, Room, Statistics
+
+_TOGETHER = 64  # pairs of a call: sacreBLEU keeps what it makes of their references
+_A_TEXT, _A_WORD = 1000, 100  # bytes of that: for a reference, and for each of its words
 
 
 @dataclass(frozen=True)
@@ -39,17 +42,26 @@ class Ter:
 
 
 class _TerPairs:
-    """Statistics are (edits [1, H, R], words of the reference [1, 1, R])."""
+    """Statistics are (edits, words of the reference), [1, H, R] both."""
 
     def __init__(self, texts: Sequence[str], metric: Any) -> None:
         self._texts, self._metric = texts, metric
 
+    @property
+    def room(self) -> Room:
+        """See :class:`~gpusearch.mbr.utility.Pairs`."""
+        longest = max((len(text.split()) for text in self._texts), default=0)
+        return Room(16, 56, _TOGETHER * (_A_TEXT + _A_WORD * longest))
+
     def statistics(self, rows: Index, columns: Index) -> Statistics:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""
-        hypotheses = [self._texts[row] for row in rows for _ in columns]
-        references = [self._texts[column] for _ in rows for column in columns]
-        counted = torch.from_numpy(self._metric.statistics(hypotheses, references))
-        edits, length = rearrange(counted, "(h r) both -> both 1 h r", h=len(rows), r=len(columns))
+        counted = np.empty((len(rows), len(columns), 2))
+        for place, row in enumerate(rows):
+            for start in range(0, len(columns), _TOGETHER):
+                references = [self._texts[column] for column in columns[start : start + _TOGETHER]]
+                values = self._metric.statistics([self._texts[row]] * len(references), references)
+                counted[place, start : start + _TOGETHER] = values
+        edits, length = rearrange(torch.from_numpy(counted), "h r both -> both 1 h r")
         return edits, length
 
     def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -15,8 +16,32 @@ Statistics = tuple[torch.Tensor, ...]
 are added up element by element, as is done with the segments of a corpus."""
 
 
+@dataclass(frozen=True)
+class Room:
+    """Bytes that pairs of texts take at most, on the way from texts that are ready to utilities."""
+
+    kept: int
+    """A pair: its statistics."""
+    work: int
+    """A pair: what making and scoring them takes besides."""
+    once: int = 0
+    """However many pairs there are."""
+
+    def need(self, rows: int, columns: int) -> int:
+        """Bytes of so many hypotheses with so many references."""
+        return self.once + rows * columns * (self.kept + self.work)
+
+    def rows(self, memory: int, columns: int) -> int:
+        """How many hypotheses with so many references take `memory` bytes at most; 0 where one takes more."""
+        return max(0, memory - self.once) // max(1, columns * (self.kept + self.work))
+
+
 class Pairs(Protocol):
     """The texts of one segment, made ready to be compared with each other."""
+
+    @property
+    def room(self) -> Room:
+        """What `statistics` takes, and the utility's `score` of them."""
 
     def statistics(self, rows: Index, columns: Index) -> Statistics:
         """Of texts `rows` [H] as hypotheses and texts `columns` [R] as references."""

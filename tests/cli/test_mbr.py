@@ -178,3 +178,11 @@ def test_faults(arguments: list[str], message: str, capsys: pytest.CaptureFixtur
     assert run(["mbr", "list", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == "" and message in err
+
+
+def test_memory_that_does_not_do(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("list").write_text("".join(f"0 ||| n{number} ||| LM0= -1 ||| -1.0\n" for number in range(2000)))
+    assert run(["mbr", "list", "--memory", "1"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "the utilities of a candidate do not fit the memory; found 1.3 MiB with 2,000 ref" in err
+    assert "expected at most 1.0 MiB; allow more (--memory), or give fewer candidates" in err

@@ -147,14 +147,14 @@ def test_drawn_documents_are_worth_what_the_sentences_are() -> None:
     """However many are drawn; a sentence counts by how unsure its text is."""
     sure, even = Draws(["a"] * 9, np.zeros(9), np.arange(9)), Draws(["a", "b"] * 2, np.zeros(4), np.arange(4))
 
-    def effective(*segments: Draws, draws: int = 1 << 20) -> float:
+    def effective(*segments: Draws, draws: int = 1 << 16) -> float:
         return document_candidates(DocumentDraws(segments), "multiplicity", draws=draws).pool.effective
 
-    assert effective(even, even, sure) == pytest.approx(4, rel=1e-4)
+    assert effective(even, even, sure) == pytest.approx(4, rel=1e-3)
     assert effective(even, draws=4) == pytest.approx(2)  # as much again is unsure by the drawing
-    assert effective(sure, sure) == pytest.approx(9, rel=1e-4)
+    assert effective(sure, sure) == pytest.approx(9, rel=1e-3)
     more = Draws(["a", "b"] * 50, np.zeros(100), np.arange(100))
-    assert effective(even, more) == pytest.approx(2 / (1 / 4 + 1 / 100), rel=1e-4)
+    assert effective(even, more) == pytest.approx(2 / (1 / 4 + 1 / 100), rel=1e-3)
 
 
 @pytest.mark.parametrize("draws", [500, 4000])

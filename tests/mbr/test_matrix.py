@@ -90,5 +90,7 @@ def test_blocks_change_nothing(utility: Bleu | Chrf, monkeypatch: pytest.MonkeyP
     texts = [f"the {a} cat {b} sat on {c} mat ." for a in "abc" for b in "abc" for c in "ab"]
     whole = utilities(utility, texts, texts[5:])
     monkeypatch.setattr("gpusearch.mbr.products._CELLS", 50)
-    np.testing.assert_array_equal(utilities(utility, texts, texts[5:], memory=3000), whole)
-    assert matrix.MEMORY > 3000
+    monkeypatch.setattr("gpusearch.mbr.products._FEWEST", 1)
+    room = utility.prepare(texts, 0).room
+    np.testing.assert_array_equal(utilities(utility, texts, texts[5:], memory=room.need(2, 13)), whole)
+    assert room.need(18, 13) < matrix.MEMORY
