@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Checks gpusearch on a machine with a GPU, in one call of less than six minutes: the GPU tests, the golden hashes,
-# steps a second. Needs python3 with numpy, torch >= 2.11, numba, numba-cuda and pytest; nothing is installed.
+# steps a second. Needs python3 with numpy, torch >= 2.11, numba, numba-cuda and pytest; for utilities of pairs einops and
+# sacrebleu as well; nothing is installed.
 #
 #   profiling/device_check.sh [RESULTS.csv [PROBLEM.npz]]
 #
@@ -31,6 +32,7 @@ echo "== golden hashes and speed"
 timeout 220 python3 -m profiling.device_check "$results" ${problem:+--problem "$problem"} --seconds 170 || status=$?
 echo "== tests"
 # Warnings of other versions of the libraries are no faults here.
+mbr=$(python3 -c 'import einops, sacrebleu' 2>/dev/null && echo tests/mbr/test_cuda.py)
 timeout 110 python3 -m pytest -q -m gpu -p no:cacheprovider -W default \
-  tests/kernels/test_paths.py tests/kernels/test_philox.py tests/golden || status=$?
+  tests/kernels/test_paths.py tests/kernels/test_philox.py tests/golden $mbr || status=$?
 exit "$status"
