@@ -147,7 +147,7 @@ def test_the_union_is_what_it_is_said_to_be(seed: int, best: int) -> None:
 @pytest.mark.parametrize("reordering", [0, 1])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_the_best_of_the_union(seed: int, reordering: int) -> None:
-    """By enumeration of all derivations that are made of no other options, both of Moses' checks kept."""
+    """Stacks without a limit find it, both of Moses' checks kept; by enumeration of all derivations."""
     problem, search_numbers, _ = random_problem(
         seed,
         random_language(0),
@@ -169,3 +169,25 @@ def test_it_is_the_best_of_the_union(seed: int, reordering: int) -> None:
         assert len(inside) < len(all_scores)
         way = tuple(chosen[found.options[sentence]].tolist())
         assert all_scores[way] == found.score[sentence] == max(inside)
+
+
+def test_by_default_it_is_the_best_of_the_union_on_short_sentences(
+    newstest_model: Model, parity: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Never below the chains, above them at times, and where stacks 200 times as large without a threshold end."""
+    short = [[one for one in document if 1 < len(one) <= 8] for document in newstest_documents(parity)]
+    chains = search(newstest_model, short)
+    default = search(newstest_model, short, recombine="lattice")
+    monkeypatch.setattr(
+        "gpusearch.search.recombine.BeamConfig",
+        lambda stack_size: BeamConfig(stack_size=200 * stack_size, beam_threshold=1e-300),
+    )
+    whole = search(newstest_model, short, recombine="lattice")
+    before, found, best = (
+        np.array([sentence.score for document in result.documents for sentence in document.best.sentences])
+        for result in (chains, default, whole)
+    )
+    assert len(found) == 36
+    assert (found >= before).all()
+    assert (found > before + 1e-6).mean() > 0.1
+    np.testing.assert_allclose(found, best, rtol=0, atol=1e-9)
