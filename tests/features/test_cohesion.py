@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -17,6 +18,7 @@ from gpusearch.features.cohesion import (
     exhaustive_interruption_check,
     exhaustive_interruption_count,
     interruption_check,
+    interruption_count,
     rich_interruption,
     steps,
 )
@@ -54,6 +56,30 @@ def test_figure_1_jump_that_interrupts() -> None:
 def test_figure_1_rich() -> None:
     """Section 2.3: from "the united states" to "begins" Coh5 is true, 4, 0, 1."""
     assert rich_interruption(Step(FIGURE, (4, 7), (7, 8), frozenset({4, 5, 6}))) == (True, 4, 0, 1)
+
+
+def counted_without_the_bit_vector(step: Step, foci: Collection[int]) -> int:
+    """The loops of algorithms 3 to 5 as they are printed: from each f the words of T(n) that are not translated."""
+    current = set(range(*step.current))
+    count = 0
+    for f in foci:
+        n, above = None, f
+        while above >= 0 and not current <= step.tree.subtrees[above]:
+            n, above = above, step.tree.head[above]
+        if n is not None:
+            for e in step.tree.subtrees[n]:
+                count += e not in step.covered | current
+    return count
+
+
+def test_figure_1_needs_the_bit_vector() -> None:
+    """Section 2.2: a word counts once. Without that the counts of the examples are 12 and 8, and not 4."""
+    exhaustive = Step(FIGURE, (7, 8), (8, 9), frozenset({0, 1, 2, 7}))
+    assert counted_without_the_bit_vector(exhaustive, exhaustive.covered) == 12
+    assert exhaustive_interruption_count(exhaustive) == 4
+    rich = Step(FIGURE, (4, 7), (7, 8), frozenset({4, 5, 6}))
+    assert counted_without_the_bit_vector(rich, (4, 6)) == 8
+    assert interruption_count(rich) == rich_interruption(rich)[1] == 4
 
 
 def test_sums_of_the_figure() -> None:

@@ -51,6 +51,16 @@ def test_tokens_get_all_words_that_they_overlap(tree: Tree) -> None:
     assert laid.kind == (OTHER, VERB, OTHER, OTHER, NOUN, OTHER, NOUN, OTHER)
 
 
+@pytest.mark.parametrize(
+    ("tags", "kind"), [("AUX\tVBZ", VERB), ("VERB\t_", VERB), ("AUX\tMD", OTHER), ("X\tNNP", NOUN), ("NOUN\t_", NOUN)]
+)
+def test_a_verb_or_noun_is_one_by_either_tag(tmp_path: Path, tags: str, kind: int) -> None:
+    path = tmp_path / "one.conllu"
+    path.write_text(SENTENCE.replace("VERB\tVBZ", tags), encoding="utf-8")
+    (tree,) = read_trees(path)
+    assert lay_over(tree, ["On", "va", "au", "marché-gare", "."], "segment 1").kind[1] == kind
+
+
 def test_words_get_all_tokens_that_they_overlap(tree: Tree) -> None:
     laid = lay_over(tree, ["▁on", "▁v", "a", "▁au", "▁mar", "ché", "@-@", "gare", "."], "segment 1")
     assert laid.tokens[1] == {1, 2} and laid.tokens[2] == laid.tokens[3] == {3} and laid.tokens[4] == {4, 5}
