@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpusearch.candidates.of_input import by_segment, frozen_texts
+from gpusearch.candidates.of_input import by_segment, frozen_alignment, frozen_texts
 from gpusearch.config import CandidatesConfig, TextConfig
 from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate
@@ -109,7 +109,8 @@ def add_frozen(prepared: Prepared, corpus: Corpus, target: TextProcessor) -> Non
             raise InputError(f"{name} has no words to translate", path=corpus.path, found=f"frozen: {text!r}")
         prepared.written[d, s] = {words: text}
         if count:
-            prepared.constraints[d, s] = [Constraint(0, count, ((words, 0.0),), exclusive=True)]
+            alignment = frozen_alignment(corpus, (d, s), count, words)
+            prepared.constraints[d, s] = [Constraint(0, count, ((words, 0.0),), exclusive=True, alignment=alignment)]
 
 
 def _tokens(marked: MarkedText, source: TextProcessor) -> tuple[list[str], list[int]]:

@@ -1,19 +1,24 @@
 """Translations of whole segments that come with the input: candidates of other systems, and frozen segments.
 
 A segment of JSONL whose ``"frozen"`` is a text, or true beside a ``"hyp"`` (what `decode` writes), keeps that
-translation: it is the only option of its words, and counts in all features like any other.
+translation: it is the only option of its words, and counts in all features like any other; in those over aligned words
+by the ``"alignment"`` beside it.
 """
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Collection, Sequence
 
 from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import Corpus, Segment, describe_segment, line_numbers
+from gpusearch.io.files import split_blank
 
 logger = logging.getLogger(__name__)
+
+_POINT = re.compile(r"([0-9]{1,9})-([0-9]{1,9})")
 
 Place = tuple[int, int]
 """A document and a segment of it, from 0."""
@@ -86,6 +91,42 @@ def frozen_texts(corpus: Corpus) -> dict[Place, str]:
                 )
             found[d, s] = text
     return found
+
+
+def frozen_alignment(corpus: Corpus, place: Place, source: int, target: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """The points ``source-target`` in the ``"alignment"`` of a frozen segment; none where that is of other words.
+
+    What `decode` writes has phrases beside it: whoever corrects the translation leaves them as they were.
+
+    Args:
+        source: number of source tokens.
+        target: tokens of the translation.
+
+    Raises:
+        InputError: something else, or a point outside the segment.
+    """
+    document, segment = corpus.documents[place[0]], corpus.documents[place[0]].segments[place[1]]
+    given = segment.attributes.get("alignment")
+    if given is None or _words_of_phrases(segment) not in (None, list(target)):
+        return ()
+    found = [_POINT.fullmatch(part) for part in split_blank(given)] if isinstance(given, str) else [None]
+    points = tuple((int(point[1]), int(point[2])) for point in found if point)
+    if len(points) < len(found) or any(s >= source or t >= len(target) for s, t in points):
+        raise InputError(
+            f'unusable "alignment" of {describe_segment(document, *place)}',
+            path=corpus.path,
+            found=repr(given),
+            expected=f"points such as 0-0, within {source} source and {len(target)} target tokens",
+        )
+    return points
+
+
+def _words_of_phrases(segment: Segment) -> list[str] | None:
+    """Target words of the phrases that an earlier run has written of a segment; None where it has not."""
+    phrases = segment.attributes.get("phrases")
+    if not isinstance(phrases, list) or not all(isinstance(phrase, dict) for phrase in phrases):
+        return None
+    return split_blank(" ".join(str(phrase.get("words", "")) for phrase in phrases))
 
 
 def _frozen(segment: Segment) -> object:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from gpusearch.kernels.records import (
 from gpusearch.model.entries import offsets_of, ranges, sums
 from gpusearch.model.extents import longest_derivations
 from gpusearch.model.options import Options
-from gpusearch.model.tableless import COPIED, GIVEN
 
 Array = np.ndarray[Any, Any]
 
@@ -227,11 +227,13 @@ def _points(options: Options) -> Points:
     for number, table in enumerate(model.tables):
         here = entries.table == number
         many[here] = np.diff(table.pairs.alignment_offsets)[entries.row[here]]
-    copied = (entries.table == COPIED) & (np.diff(entries.first_word) > 0)
-    many[copied] = 1
-    assert not many[entries.table == GIVEN].any(), "the input says nothing of alignments"
+    rest = np.flatnonzero(entries.table < 0)
+    kinds = zip(entries.table[rest].tolist(), entries.row[rest].tolist(), strict=True)
+    of_rest = [options.tableless.alignment(table, row) for table, row in kinds]
+    many[rest] = [len(points) for points in of_rest]
     first = offsets_of(many)
     place = np.zeros((int(first[-1]), 2), np.int64)
+    place[ranges(first[rest], many[rest])] = np.array([*chain(*of_rest)], np.int64).reshape(-1, 2)
     for number, table in enumerate(model.tables):
         here = np.flatnonzero(entries.table == number)
         rows = ranges(table.pairs.alignment_offsets[entries.row[here]], many[here])

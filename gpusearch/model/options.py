@@ -97,7 +97,7 @@ class Options:
         """Word alignment within the phrase: (source position, target position), both from 0."""
         table, row = self.origin(option)
         if table < 0:
-            return [(0, 0)] if table == COPIED and self.target(option) else []
+            return list(self.tableless.alignment(table, row))
         return self.model.tables[table].pairs.points(row)
 
     def values(self, options: ArrayLike) -> NDArray[np.float64]:

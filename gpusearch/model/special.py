@@ -133,6 +133,6 @@ def special_places(
             place.exclusive |= constraint.exclusive
             scores = constraint.scores or ((),) * len(constraint.translations)
             for (target, log_score), of_candidate in zip(constraint.translations, scores, strict=True):
-                one = Given(words, target, log_score, of_candidate)
+                one = Given(words, target, log_score, of_candidate, constraint.alignment)
                 place.given.append(given.setdefault(one, len(given)))
     return Special(places, by_key, tuple(given))

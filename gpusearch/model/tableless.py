@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from gpusearch.errors import InputError
 
 Words = tuple[str, ...]
+Alignment = tuple[tuple[int, int], ...]
+"""Source and target positions within a pair, both from 0."""
 
 COPIED, GIVEN = -1, -2
 """Table numbers of entries that stand for an unknown source word, and for a given translation."""
@@ -49,6 +51,8 @@ class Constraint:
     """Target phrases that are no options of exactly these words."""
     scores: tuple[tuple[float, ...], ...] = ()
     """Of each translation its scores as a candidate, in the order of the model's; () where there are none."""
+    alignment: Alignment = ()
+    """Of its words, where the only translation comes with one."""
 
 
 Constraints = Mapping[tuple[int, int], Sequence[Constraint]]
@@ -69,6 +73,7 @@ class Given:
     log_score: float
     scores: tuple[float, ...] = ()
     """As in `Constraint`."""
+    alignment: Alignment = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +103,12 @@ class Tableless:
     def target(self, table: int, row: int) -> Words:
         """Target words of an entry without a table."""
         return self.unknown.target(self.copied[row]) if table == COPIED else self.given[row].target
+
+    def alignment(self, table: int, row: int) -> Alignment:
+        """Word alignment of an entry without a table."""
+        if table == COPIED:
+            return ((0, 0),) if self.target(table, row) else ()
+        return self.given[row].alignment
 
     def pairs(self, table: int) -> Iterable[tuple[Words, Words]]:
         """Source and target words of all entries of `COPIED` or `GIVEN`."""

@@ -161,7 +161,28 @@ def test_output_that_is_frozen_and_given_again_stays_as_it_is() -> None:
     Path("again.jsonl").write_text(json.dumps(document) + "\n")
     again = json.loads(decoded(source="again.jsonl")[0])
     assert again["segments"][0]["hyp"] == "Corrected by hand ."
+    assert again["segments"][0]["alignment"] == "", "it was that of other words"
     assert again["segments"][1]["hyp"] == document["segments"][1]["hyp"]
+
+
+def test_a_frozen_segment_is_aligned_as_it_says() -> None:
+    """And so it is in the output, and when that is frozen."""
+    frozen_document(frozen="the dog xyz sleeps .", alignment="0-0 1-1 4-4 3-3")
+    (document,) = [json.loads(line) for line in decoded(source="d.jsonl")]
+    document["segments"][0]["frozen"] = True
+    Path("again.jsonl").write_text(json.dumps(document) + "\n")
+    again = json.loads(decoded(source="again.jsonl")[0])
+    assert [segment["alignment"] for segment in again["segments"]] == ["0-0 1-2 2-1 3-3", "0-0 1-1 4-4 3-3"]
+    assert [segment["alignment"] for segment in document["segments"]] == ["0-0 1-2 2-1 3-3", "0-0 1-1 4-4 3-3"]
+
+
+@pytest.mark.parametrize("alignment", ["0-3", "5-0", "0", "0-0 -1-1", 7, ["0-0"]])
+def test_an_alignment_outside_a_frozen_segment_is_an_error(alignment: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    frozen_document(frozen="the dog sleeps", alignment=alignment)
+    assert run(["decode", "-c", str(TINY), "d.jsonl"]) == 2
+    error = capsys.readouterr().err
+    assert f"unusable \"alignment\" of document 'd', segment 2; found {alignment!r}" in error.replace("\n", " ")
+    assert "within 5 source and 3 target tokens" in error
 
 
 @pytest.mark.parametrize("keys", [{"frozen": True}, {"frozen": 7}, {"frozen": True, "hyp": None}])
