@@ -57,6 +57,18 @@ def test_scores_choose_among_candidates(file: str, method: str, weight: float, p
     assert found == [TEXTS[0][place], "", last if file == "c.jsonl" else last.replace("  ", " ")]
 
 
+def test_what_the_readme_says_of_candidates(repository: Path) -> None:
+    """Its command, with its line of JSON as the file of candidates."""
+    lines = (repository / "configs" / "README.md").read_text(encoding="utf-8").split("\n")
+    command = next(line for line in lines if "--candidates nbest.jsonl" in line).split()[1:]
+    row = next(line.strip() for line in lines if line.strip().startswith('{"id": 0, '))
+    copy_tiny(Path())
+    Path("nbest.jsonl").write_text(row + "\n")
+    Path("in.txt").write_text("la maison bleue\n")
+    assert run([*command, "-o", "out", "-q", "--chains", "8"]) == 0
+    assert Path("out").read_text(encoding="utf-8") == json.loads(row)["text"] + "\n"
+
+
 def test_a_candidate_beside_phrases_wins_by_its_score() -> None:
     """Without a score of its own it stands behind what the phrases make of the words, or before it."""
     plain = decoded()

@@ -15,6 +15,7 @@ from gpusearch.cli.main import run
 from gpusearch.decoder import Decoder
 from gpusearch.errors import InputError
 from gpusearch.features.semantic import SemanticSpace, save_space
+from gpusearch.io.candidates import read_candidates
 from gpusearch.kernels.semantic import BINS, VECTOR_BITS
 from tests.tiny import TINY
 
@@ -80,6 +81,37 @@ def test_a_feature_of_the_document_makes_documents_the_units_and_decides(load: C
     ratios = [float(one.best.features[same.model.features.index("ttr")]) for one in found]
     assert ratios[0] == 2 / 6
     assert ratios[1] > ratios[0]
+
+
+@pytest.mark.parametrize(("weight", "different"), [(200, 6), (-200, 5)])
+def test_a_feature_of_the_document_chooses_among_candidates(
+    load: Callable[..., Decoder], repository: Path, weight: float, different: int
+) -> None:
+    """Their own scores are equal: a house that is called a home once is two words more."""
+    folder = repository / "examples" / "candidates"
+    others = [f"features.{name}.weights=0" for name in ("length", "q", "topic", "whole")]
+    of_candidates = ["candidates.alone=true", "candidates.weights.nmt=1"]
+    decoder = load(f"features.ttr.weights={weight}", *others, *of_candidates)
+    text = (folder / "documents.fr").read_text(encoding="utf-8").split("\n")[:-1]
+    candidates = read_candidates(folder / "candidates.jsonl")
+    (found,) = decoder.decode([text], candidates=candidates, chains=4).texts
+    assert len(set(" ".join(found).split())) == different
+    for segment, chosen in enumerate(found):
+        assert chosen in [one.text for one in candidates if one.segment == segment]
+
+
+@pytest.mark.slow  # compiles kernels with this feature alone
+@pytest.mark.parametrize(("weight", "different"), [("200", 6), ("-200", 5)])
+def test_the_example_of_candidates(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, weight: str, different: int
+) -> None:
+    """The command that its model names; nothing but candidates in it, not even a language model."""
+    monkeypatch.chdir(repository / "examples" / "candidates")
+    command = next(line for line in Path("model.toml").read_text(encoding="utf-8").split("\n") if " decode " in line)
+    arguments = command.strip("# ").removeprefix("gpusearch ").split()
+    out = tmp_path / "out"
+    assert run([*arguments, "-o", str(out), "--quiet", f"--set=features.variety.weights={weight}"]) == 0
+    assert len(set(out.read_text(encoding="utf-8").split())) == different
 
 
 @pytest.mark.slow
