@@ -93,6 +93,21 @@ def repetitions(full: bool) -> Callable[[int], int]:
     return lambda n: n if full else max(1, n // 10)
 
 
+@pytest.fixture
+def of_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For features that users compile: nothing that is compiled meanwhile is kept, so that kernels of others are.
+
+    Else `add_source` would have every kernel of this process compiled anew from now on.
+    """
+    from numba.core import caching
+    from numba.cuda.core import caching as caching_of_cuda
+
+    monkeypatch.setattr("gpusearch.features.compiled.add_source", lambda source: None)
+    for cache in (caching.Cache, caching_of_cuda.Cache):
+        monkeypatch.setattr(cache, "load_overload", lambda *_: None)
+        monkeypatch.setattr(cache, "save_overload", lambda *_: None)
+
+
 @pytest.fixture(scope="session")
 def repository() -> Path:
     """Root of the working tree."""

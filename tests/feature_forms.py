@@ -8,11 +8,14 @@ ALL = ("type-token-ratio", "sentence-length", "q-value-phrases", "semantic-lm", 
 FORMS = (
     ALL,
     ("type-token-ratio:form=docent", "sentence-length", "q-value-phrases:form=docent", "semantic-lm", "coh1"),
-    ("ovix", "sentence-length:identical=0.3", "q-value-words", "semantic-lm", "coh4"),
+    ("ovix", "sentence-length:identical=0.3", "q-value-words", "semantic-lm:history=30,dimensions=30", "coh4"),
     ("ovix:form=docent", "sentence-length", "q-value-words:form=docent", "semantic-lm", "coh2"),
 )
-# Small ones, apart from those: what is checked of them is checked interpreted.
-SMALL = ("long-words:letters=2", "bracketing", "sentence-parity", "well-formedness")
+# Small ones, and what counts words of one kind: kernels of their own, compiled under --full only.
+SMALL = ("long-words:letters=2", "bracketing", "sentence-parity", "well-formedness", "coh5-verbs", "coh5-nouns")
+# The compiled feature of docs/features.md beside them. Kernels that it is part of are not kept (conftest: `of_users`).
+PAGE = "page"
+USERS = (*SMALL, PAGE)
 # Those that tell sweeps their ceilings.
 SWEPT = ("type-token-ratio", "sentence-length", "long-words:letters=3", "cache:letters=0")
 SWEPT_FORMS = (*SWEPT, "type-token-ratio:form=docent", "cache:items=words,letters=0,window=1")

@@ -6,7 +6,7 @@ Needs no more than numpy and numba, like ``random_problem.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -18,6 +18,7 @@ from gpusearch.features.automata import Words
 from gpusearch.features.bleu import Bleu
 from gpusearch.features.builtin import BUILT_IN, COHESION
 from gpusearch.features.cohesive import Cohesion
+from gpusearch.features.compiled import compiled_feature
 from gpusearch.features.consensus import Consensus
 from gpusearch.features.gappy_lm import GappyLanguageModel
 from gpusearch.features.glossary import Glossary
@@ -43,6 +44,8 @@ from gpusearch.kernels.records import (
 from gpusearch.kernels.semantic import BINS, VECTOR_BITS
 from gpusearch.model.entries import offsets_of
 from gpusearch.model.language_model import LanguageModel
+from tests.feature_forms import PAGE
+from tests.features.page import page_module
 from tests.random_language import random_arpa
 
 # Large: scores of random problems are hundreds of nats apart, most values of features are not.
@@ -51,14 +54,6 @@ WEIGHT = 1 << 30
 
 def feature(written: str) -> Feature:
     """The feature that is written so."""
-    if written == "bracketing":
-        return Bracketing((("w0", "w1"), ("w2", "w5")))
-    if written == "well-formedness":
-        return RandomTags()
-    if written == "semantic-lm":
-        return SemanticLanguageModel(random_space())
-    if written.startswith(("reverse-lm", "gappy-lm")):
-        return random_own_model(written)
     name, _, options = written.partition(":")
     given: dict[str, Any] = {}
     for option in filter(None, options.split(",")):
@@ -67,26 +62,20 @@ def feature(written: str) -> Feature:
             given[key] = int(value) if value.isdecimal() else float(value)
         except ValueError:
             given[key] = value
-    if name in COHESION:
-        return random_trees(COHESION[name], **given)
-    if name in OF_TEXTS:
-        return OF_TEXTS[name](**given)
-    built = BUILT_IN[name](**given)
-    assert not isinstance(built, OfTexts)
-    return built
+    made = MADE_UP[name](**given) if name in MADE_UP else BUILT_IN[name](**given)
+    assert not isinstance(made, OfTexts)
+    return made
 
 
-def random_own_model(written: str) -> Feature:
-    """``reverse-lm:order=3`` or ``gappy-lm:order=3,share=2``, every second word selected; ``inside=1``: no history
-    leaves its sentence. Words that the model lacks are among them."""
-    name, _, options = written.partition(":")
-    given = {"order": 3, "share": 2, "inside": 0}
-    given |= {key: int(value) for key, value in (option.split("=") for option in filter(None, options.split(",")))}
-    own = OwnModel(LanguageModel.from_arpa(random_arpa(17, given["order"])))
-    if name == "reverse-lm":
-        return ReverseLanguageModel(own)
-    selected = frozenset(f"w{k}" for k in range(0, 100, given["share"]))
-    return GappyLanguageModel(own, selected, sentence_internal=bool(given["inside"]))
+def random_own_model(order: int = 3) -> OwnModel:
+    """Words that the model lacks are among those of random problems."""
+    return OwnModel(LanguageModel.from_arpa(random_arpa(17, order)))
+
+
+def gappy_model(order: int = 3, share: int = 2, inside: int = 0) -> Feature:
+    """Every `share`-th word is selected; with `inside` no history leaves its sentence."""
+    selected = frozenset(f"w{k}" for k in range(0, 100, share))
+    return GappyLanguageModel(random_own_model(order), selected, sentence_internal=bool(inside))
 
 
 class RandomTags(WellFormedness):
@@ -99,11 +88,11 @@ class RandomTags(WellFormedness):
 
 
 @cache
-def random_space() -> SemanticSpace:
-    """A semantic language model of 4 dimensions and a history of 3 words on the words of random problems."""
+def random_space(history: int = 3, dimensions: int = 4) -> SemanticSpace:
+    """A semantic language model on the words of random problems."""
     rng = np.random.default_rng(7)
     content, stop = [f"w{k}" for k in range(100) if k % 4 > 1], [f"w{k}" for k in range(100) if k % 4 == 1]
-    vector = rng.normal(size=(len(content), 4))
+    vector = rng.normal(size=(len(content), dimensions))
     vector *= (1 << VECTOR_BITS) / np.linalg.norm(vector, axis=1, keepdims=True)
     return SemanticSpace(
         content=tuple(content),
@@ -113,7 +102,7 @@ def random_space() -> SemanticSpace:
         histogram=rng.uniform(-9, -3, BINS),
         first=-5.0,
         unknown=-12.0,
-        history=3,
+        history=history,
         lowercase=False,
     )
 
@@ -178,10 +167,21 @@ TERMS = {
     ("s6", "s4", "s2"): (("w3",),),
     ("s1",): (("w1", "w2"), ("nowhere",)),
 }
-OF_TEXTS = {
+OF_TEXTS: dict[str, Callable[..., Feature]] = {
     "bleu-oracle": partial(Bleu, RandomReferences()),
     "consensus": partial(Consensus, RandomlyKnown(), (-0.75, 0.3, 0.5, 0.75, 1.25)),
     "glossary": partial(Glossary, TERMS),
+}
+# What a configuration gives these is made up; `PAGE` is the compiled feature of docs/features.md.
+MADE_UP: dict[str, Callable[..., Feature]] = {
+    **{name: partial(random_trees, kind) for name, kind in COHESION.items()},
+    **OF_TEXTS,
+    "bracketing": partial(Bracketing, (("w0", "w1"), ("w2", "w5"))),
+    "gappy-lm": gappy_model,
+    "reverse-lm": lambda order=3: ReverseLanguageModel(random_own_model(order)),
+    "semantic-lm": lambda **given: SemanticLanguageModel(random_space(**given)),
+    "well-formedness": RandomTags,
+    PAGE: lambda: compiled_feature(PAGE, page_module().LongWordsCompiled()),
 }
 
 
@@ -194,12 +194,20 @@ def with_features(problem: Problem, written: Sequence[str], seed: int = 0) -> tu
     material = random_material(problem)
     if any(one.partition(":")[0] in OF_TEXTS for one in written):
         material = of_few_words(material)
+    if PAGE in written:
+        material = of_long_words(material)
     return problem._replace(document=make_document(material, chosen)), sum(counts)
 
 
 def of_few_words(material: Material) -> Material:
     """The same with four different target words, so that n-grams of four words are found."""
     return replace(material, word=material.word % 4, words=[f"w{k}" for k in range(4)])
+
+
+def of_long_words(material: Material) -> Material:
+    """The same with words of more than six letters among the others."""
+    words = [f"w{k:06}" if k % 6 in (3, 4) else word for k, word in enumerate(material.words)]
+    return replace(material, words=words)
 
 
 def random_material(problem: Problem) -> Material:

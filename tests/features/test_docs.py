@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,20 +13,17 @@ import gpusearch
 from gpusearch.candidates.samples import read_samples
 from gpusearch.cli.main import run
 from gpusearch.errors import InputError
+from tests.features.page import write_page
 from tests.tiny import copy_tiny
 
 TEXTS = [["le petit chien ne dort pas .", "la maison bleue"], ["une maison", "", "la maison"]]
 
 
 @pytest.fixture
-def model(repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The model of the tests with the features of the page; its module in the working folder."""
-    page = (repository / "docs" / "features.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```\w+ (\S+)\n(.*?)```", page, flags=re.DOTALL)
     path = copy_tiny(tmp_path, {"phrase-table": ("maison ||| home", "maison ||| dwelling")})
-    for name, text in blocks:
-        with (tmp_path / name).open("a", encoding="utf-8") as file:
-            file.write("\n" + text)
+    write_page(tmp_path)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delitem(sys.modules, "my_features", raising=False)
     return path

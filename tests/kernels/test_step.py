@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import SimpleNamespace
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -17,7 +18,6 @@ from gpusearch.kernels.judge import judge
 from gpusearch.kernels.records import (
     ACCEPTED,
     BELOW_BOUND,
-    EMPTY,
     FIRST_JUMP,
     OPERATIONS,
     SENTENCE_WORDS,
@@ -29,7 +29,7 @@ from gpusearch.kernels.reference import Proposal
 from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch, make_state
-from tests.feature_forms import ALONG_FORMS, FORMS, NGRAMS, SMALL
+from tests.feature_forms import ALONG_FORMS, FORMS, NGRAMS, SMALL, USERS
 from tests.paths import Case
 from tests.step_checker import FINE, LEAST, check_steps
 
@@ -52,17 +52,19 @@ SPECIAL = {
 
 
 def check(case: Case, proposals: int, tally: np.ndarray) -> int:
-    """Check so many proposals of a case, over its units; returns how many there were."""
+    """Check so many proposals of a case, over its units; returns how many were judged and compared.
+
+    One that goes too far is refused before it is.
+    """
     problem, search, values = case.problem()
     scratch = make_scratch(problem)
-    found = 0
+    before = tally[:, ACCEPTED].sum()
     for unit in range(len(problem.unit)):
         state = make_state(problem, np.full(3, unit), np.zeros(3, int), values)
         fault, step = check_steps(problem, search, state, scratch, proposals // len(problem.unit), proposals)
         assert fault == FINE, (fault, step, unit, case)
         tally += state.tally[0]
-        found += int(state.tally[0].sum() - state.tally[0, :, EMPTY].sum())
-    return found
+    return int(tally[:, ACCEPTED].sum() - before)
 
 
 @pytest.mark.parametrize("name", SPECIAL)
@@ -78,16 +80,29 @@ def test_features_of_documents_of_any_length(
     forms: tuple[tuple[str, ...], ...], repetitions: Callable[[int], int]
 ) -> None:
     """Each feature that is built in: the change is the difference of full values on documents of 1 to 60 sentences."""
-    for number, features in enumerate(forms):
-        tally = np.zeros((OPERATIONS, STAGES), np.int64)
-        found = seed = 0
-        while found < repetitions(200_000):
-            rng = np.random.default_rng((seed, number, 5))
-            sentences = tuple(rng.choice([0, 1, 2, 3, 5, 8, 12], int(rng.integers(1, 61))).tolist())
-            units = ("document", "document", "sentence")[seed % 3]
-            found += check(Case(100 + seed, sentences=sentences, units=units, features=features), EACH, tally)
-            seed += 1
-        assert (tally[:, ACCEPTED] > 0).all(), tally
+    for features in forms:
+        check_documents(features, repetitions(200_000))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("of_users")
+def test_small_features_and_those_of_users(repetitions: Callable[[int], int]) -> None:
+    """The same of those that look at options alone, and of the compiled feature of docs/features.md."""
+    check_documents(USERS, repetitions(200_000))
+
+
+def check_documents(features: tuple[str, ...], proposals: int) -> None:
+    """Check so many proposals for documents, and some for sentences that are units of their own."""
+    tally = np.zeros((OPERATIONS, STAGES), np.int64)
+    found = seed = 0
+    while found < proposals:
+        rng = np.random.default_rng((seed, crc32(repr(features).encode()), 5))
+        sentences = tuple(rng.choice([0, 1, 2, 3, 5, 8, 12], int(rng.integers(1, 61))).tolist())
+        units = ("document", "document", "sentence")[seed % 3]
+        checked = check(Case(100 + seed, sentences=sentences, units=units, features=features), EACH, tally)
+        found += checked if units == "document" else 0
+        seed += 1
+    assert (tally[:, ACCEPTED] > 0).all(), tally
 
 
 def test_deltas_bounds_and_sums_of_random_problems(repetitions: Callable[[int], int]) -> None:
