@@ -15,7 +15,7 @@ import pytest
 
 from gpusearch.search.state import UNLIMITED
 from tests.driver_checks import CHECKS
-from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS, NGRAMS, SWEPT
+from tests.feature_forms import ALL, ALONG, ALONG_FORMS, FORMS, NGRAMS, SWEPT, USERS
 from tests.known_answers import PHILOX
 from tests.paths import Case, InterpretedDriver, cpu, final_hashes
 from tests.slow import slow_where
@@ -77,11 +77,22 @@ RARE_FEATURES = {
     "features along": Case(36, features=ALONG, sentences=(4, 0, 2, 1, 5, 0, 3)),
     "features along, sentences": Case(37, features=ALONG_FORMS[1], units="sentence", sentences=(5, 0, 4), chains=1),
     "features along, inside": Case(38, features=ALONG_FORMS[3], sentences=(3, 2, 6), chains=1),
+    "features along, pairs": Case(39, features=ALONG_FORMS[2], sentences=(4, 0, 3, 5), chains=1),
     "features, sweep": Case(48, sweep=True, features=SWEPT, sentences=(3, 0, 2), chains=1, steps=100, pauses=(30,)),
     "features, n-grams": Case(46, features=NGRAMS[0], sentences=(7, 1, 0, 4, 3)),
     "features, n-grams of sentences": Case(47, features=NGRAMS[0], units="sentence", sentences=(8, 0, 5), chains=1),
+    "features, n-grams, hard": Case(49, features=NGRAMS[1], sentences=(6, 0, 4), chains=1),
+    "features, tempering": Case(
+        50, features=ALL, metropolis=True, ladders=True, temperatures=(20.0, 250.0), sentences=(5, 0, 3), steps=80
+    ),
 }
 CASES |= FEATURE_CASES | RARE_FEATURES
+# These are not worth a compilation of their own.
+SIMULATED_FEATURES = {
+    "features, annealing": Case(51, features=FORMS[2], temperatures=(200.0, 20.0, 0.0), sentences=(5, 0, 4), chains=1),
+    "features as Docent draws": Case(52, features=ALL, docent_draws=100, sentences=(6, 1, 0, 4), chains=1),
+}
+OF_USERS = Case(53, features=USERS, sentences=(7, 1, 0, 4, 3))
 METROPOLIS_CASES = {
     "metropolis": Case(43, metropolis=True, temperatures=(200.0,), chains=3, steps=70),
     "metropolis, two models": Case(
@@ -131,11 +142,22 @@ def test_paths_do_not_depend_on_the_rest_of_the_batch(repetitions: Repetitions) 
         assert [more[lane] for lane in range(len(more)) if lane % 5 < 2] == expected, case
 
 
-@pytest.mark.parametrize("name", FEATURE_CASES | RARE_FEATURES)
+@pytest.mark.parametrize("name", FEATURE_CASES | RARE_FEATURES | SIMULATED_FEATURES)
 def test_features_of_a_unit_do_not_depend_on_others(name: str) -> None:
     """Interpreted: each unit as a problem of its own."""
-    case = (FEATURE_CASES | RARE_FEATURES)[name]
+    case = (CASES | SIMULATED_FEATURES)[name]
     assert final_hashes(case, InterpretedDriver, alone=True) == reference(case)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("of_users")
+def test_features_of_users_have_equal_paths() -> None:
+    """The compiled feature of docs/features.md, beside small ones that are built in."""
+    expected = reference(OF_USERS)
+    for threads in (1, 2, 4):
+        assert final_hashes(OF_USERS, cpu(threads)) == expected
+    alone = replace(OF_USERS, units="sentence")
+    assert final_hashes(alone, cpu(1), alone=True) == reference(alone)
 
 
 @pytest.mark.parametrize("name", GIBBS_CASES)
@@ -199,11 +221,12 @@ def simulator(repository: Path, repetitions: Repetitions, full: bool) -> dict:
     """All that runs in the simulator, in one process of its own."""
     tasks = [
         (case if full or width <= NARROW else replace(case, chains=1), width)
-        for name, case in CASES.items()
+        for name, case in (CASES | SIMULATED_FEATURES).items()
         for width in WIDTHS
         if full or width <= NARROW or name in WIDE_CASES
     ]
     tasks += [(Case.random(seed), (1, 3, 8, 32, None)[seed % 5]) for seed in range(repetitions(300))]
+    tasks.append((OF_USERS, 5))
     done = subprocess.run(
         [sys.executable, "-m", "tests.simulator_runner"],
         input=json.dumps([(asdict(case), width) for case, width in tasks]),
@@ -218,8 +241,14 @@ def simulator(repository: Path, repetitions: Repetitions, full: bool) -> dict:
 
 @pytest.mark.timeout(3000)  # with every repetition, on a busy machine
 def test_simulator_is_the_interpreter_at_any_speculation_width(simulator: dict) -> None:
-    for (case, width), hashes in zip(simulator["tasks"], simulator["hashes"], strict=True):
+    for (case, width), hashes in zip(simulator["tasks"][:-1], simulator["hashes"][:-1], strict=True):
         assert hashes == reference(case), (width, case)
+
+
+@pytest.mark.usefixtures("of_users")
+def test_features_of_users_in_the_simulator(simulator: dict) -> None:
+    assert simulator["tasks"][-1][0] == OF_USERS
+    assert simulator["hashes"][-1] == reference(OF_USERS)
 
 
 def test_driver_of_cuda_in_the_simulator(simulator: dict) -> None:
@@ -237,6 +266,14 @@ def test_cuda_is_the_interpreter_at_any_speculation_width(width: int | None) -> 
 
     for case in (*CASES.values(), *(Case.random(seed) for seed in range(40))):
         assert final_hashes(case, partial(CudaDriver, speculation=width)) == reference(case), case
+
+
+@pytest.mark.gpu
+@pytest.mark.usefixtures("of_users")
+def test_cuda_is_the_interpreter_with_features_of_users() -> None:
+    from gpusearch.search.cuda import CudaDriver
+
+    assert final_hashes(OF_USERS, CudaDriver) == reference(OF_USERS)
 
 
 @pytest.mark.gpu

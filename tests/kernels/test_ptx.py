@@ -12,7 +12,7 @@ from gpusearch.kernels import cuda as kernels
 from gpusearch.kernels import gibbs_cuda
 from gpusearch.kernels.records import RANDOM
 from profiling import registers
-from tests.feature_forms import ALL, ALONG, NGRAMS
+from tests.feature_forms import ALL, ALONG, NGRAMS, USERS
 
 SAMPLER = gibbs_cuda.sample_lanes.__name__
 
@@ -33,11 +33,18 @@ def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "variant",
-    [{"features": ALL}, {"features": ALONG}, {"features": NGRAMS[0]}, {"features": ALL, "gibbs": True}],
-    ids=["search", "search along", "n-grams", "sampler"],
+    [
+        {"features": ALL},
+        {"features": ALONG},
+        {"features": NGRAMS[0]},
+        {"features": USERS},
+        {"features": ALL, "gibbs": True},
+    ],
+    ids=["search", "search along", "n-grams", "users", "sampler"],
 )
+@pytest.mark.usefixtures("of_users")
 def test_features_compile_to_ptx(variant: dict[str, Any]) -> None:
-    """All that are built in; what they take of a multiprocessor is not limited."""
+    """All that are built in, and the one of docs/features.md; what they take of a multiprocessor is not limited."""
     for text in registers.compile_to_ptx(**variant).values():
         is_one_entry_of_integers(text)
 
