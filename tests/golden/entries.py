@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.feature_forms import ALL
 from tests.paths import Case, MakeDriver, final_hashes
 
 FILE = Path(__file__).with_name("hashes.json")
@@ -27,6 +28,7 @@ CASES = {
     "metropolis": Case(107, sentences=(9, 14, 3, 1, 20), chains=8, steps=3000, metropolis=True, temperatures=(100.0,)),
     "tempering": Case(108, orders=(3, 2), weights=(1 << 19, -(1 << 17)), sentences=(7, 1, 0, 12), units="sentence",
                       chains=8, steps=2000, metropolis=True, ladders=True, temperatures=(4.0, 16.0, 64.0, 256.0)),
+    "features": Case(109, features=ALL, sentences=(9, 0, 14, 3, 1, 20), chains=8, steps=3000),
 }  # fmt: skip
 
 
@@ -47,8 +49,8 @@ def digest(record: Any) -> str:
 
 def _of_case(case: Case, make_driver: MakeDriver) -> dict[str, Any]:
     problem, search, _ = case.problem()
-    # The state numbers of an automaton may change without any effect: its tables are left out.
-    tables = digest(problem._replace(language=(), option_open=())), digest(search)
+    # The state numbers of an automaton and the columns of features may change without any effect: they are left out.
+    tables = digest(problem._replace(language=(), option_open=(), document=())), digest(search)
     return {"problem": tables[0], "search": tables[1], "lanes": final_hashes(case, make_driver)}
 
 
