@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
-from tests.candidates.test_ess import waves
+from tests.candidates.test_ess import random_chains, waves
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,14 @@ def test_split_r_hat_of_arviz(shape: tuple[int, int], mixing: float, drifting: f
     """What ArviZ 0.23.4 says (method rank) of the same draws, and of their running sums."""
     draws = waves(*shape)
     assert_allclose([split_r_hat(draws), split_r_hat(draws.cumsum(axis=1))], [mixing, drifting], rtol=1e-9)
+
+
+def test_split_r_hat_equals_arviz_where_it_is_installed() -> None:
+    """Last run with ArviZ 0.23.4."""
+    arviz = pytest.importorskip("arviz")
+    for values in random_chains(200):
+        if len(values) > 1:  # of one chain ArviZ says nothing
+            assert_allclose(split_r_hat(values), float(arviz.rhat(values)), rtol=1e-9)
 
 
 @pytest.mark.parametrize(
