@@ -160,17 +160,36 @@ def test_features_of_users_have_equal_paths() -> None:
     assert final_hashes(alone, cpu(1), alone=True) == reference(alone)
 
 
-@pytest.mark.parametrize("name", GIBBS_CASES)
+@pytest.mark.parametrize("name", slow_where(lambda name: name in RARE_FEATURES, [*GIBBS_CASES, "features, Gibbs"]))
 def test_bounds_change_no_draw(name: str) -> None:
     """Every candidate weighed exactly comes to the same states as those that are given up by their bounds."""
-    case = replace(GIBBS_CASES[name], steps=2000)
+    case = replace(CASES[name], steps=2000)
     assert final_hashes(replace(case, bounded=False), cpu(1)) == final_hashes(case, cpu(1))
+
+
+def test_bounds_change_no_draw_with_features_interpreted() -> None:
+    case = RARE_FEATURES["features, Gibbs"]
+    assert final_hashes(replace(case, bounded=False), InterpretedDriver) == reference(case)
+
+
+def random_gibbs(seed: int) -> Case:
+    """One of many cases of the Gibbs sampler."""
+    return replace(Case.random(seed), gibbs=("random", "sequential")[seed % 2], enough=UNLIMITED)
+
+
+def random_metropolis(seed: int) -> Case:
+    """One of many cases of metropolis; every other one with chains that exchange temperatures."""
+    hot = (200.0, 20.0)[seed % 2]
+    case = replace(Case.random(seed), reordering=0, temperatures=(hot / 10, hot), metropolis=True)
+    if seed % 4 > 1:
+        return replace(case, ladders=True, enough=UNLIMITED, max_rejected=UNLIMITED, chains=4)
+    return case
 
 
 def test_samplers_on_many_problems(repetitions: Repetitions) -> None:
     """Interpreted, compiled, without bounds, each unit by itself."""
     for seed in range(repetitions(200)):
-        case = replace(Case.random(seed), gibbs=("random", "sequential")[seed % 2], enough=UNLIMITED)
+        case = random_gibbs(seed)
         expected = reference(case)
         assert final_hashes(case, cpu(1)) == expected, case
         assert final_hashes(replace(case, bounded=False), cpu(1)) == expected, case
@@ -188,12 +207,9 @@ def test_annealing_on_many_problems(repetitions: Repetitions) -> None:
 
 
 def test_metropolis_on_many_problems(repetitions: Repetitions) -> None:
-    """As for annealing; every other problem with chains that exchange temperatures."""
+    """As for annealing."""
     for seed in range(repetitions(200)):
-        hot = (200.0, 20.0)[seed % 2]
-        case = replace(Case.random(seed), reordering=0, temperatures=(hot / 10, hot), metropolis=True)
-        if seed % 4 > 1:
-            case = replace(case, ladders=True, enough=UNLIMITED, max_rejected=UNLIMITED, chains=4)
+        case = random_metropolis(seed)
         expected = reference(case)
         assert final_hashes(case, cpu(1)) == expected, case
         assert final_hashes(case, cpu(1), alone=True) == expected, case
@@ -227,6 +243,10 @@ def simulator(repository: Path, repetitions: Repetitions, full: bool) -> dict:
     ]
     tasks += [(Case.random(seed), (1, 3, 8, 32, None)[seed % 5]) for seed in range(repetitions(300))]
     tasks.append((OF_USERS, 5))
+    unlimited = {"enough": UNLIMITED, "max_rejected": UNLIMITED}
+    samplers = [replace(random_metropolis(seed), **unlimited) for seed in range(repetitions(40))]
+    samplers += [replace(random_gibbs(seed), steps=12, pauses=(5,), **unlimited) for seed in range(repetitions(100))]
+    tasks += [(case, width) for case in samplers for width in (1, NARROW)]
     done = subprocess.run(
         [sys.executable, "-m", "tests.simulator_runner"],
         input=json.dumps([(asdict(case), width) for case, width in tasks]),
