@@ -148,13 +148,19 @@ def newstest_reordering_model(parity: Path, tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="session")
-def laws_model(parity: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+def laws_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the compiled tables of `laws_model` stand: models that are written there load in seconds."""
+    return tmp_path_factory.mktemp("laws")
+
+
+@pytest.fixture(scope="session")
+def laws_model(parity: Path, laws_folder: Path) -> Model:
     """The laws100k model with its reordering model, table limit 20; takes some fifteen seconds."""
     from gpusearch.config import load_config
     from gpusearch.model.model import load_model
     from tests.parity_model import write_laws
 
-    return load_model(load_config(write_laws(tmp_path_factory.mktemp("laws"), parity, reordering=True)))
+    return load_model(load_config(write_laws(laws_folder, parity, reordering=True)))
 
 
 @pytest.fixture(scope="session")

@@ -14,10 +14,20 @@ import pytest
 
 from gpusearch.kernels import operations, options, step
 from gpusearch.kernels.philox import RATIO
-from gpusearch.kernels.records import MOVE, PERMUTE, RESEGMENT, RESEGMENT_SWAP, RIGHT_MOVE, Search
+from gpusearch.kernels.records import (
+    MOVE,
+    PERMUTE,
+    RESEGMENT,
+    RESEGMENT_SWAP,
+    RIGHT_MOVE,
+    SENTENCE_SLOT,
+    SENTENCE_WORDS,
+    Search,
+)
 from gpusearch.kernels.step import draw_proposal
 from gpusearch.kernels.target import exact
 from gpusearch.search.state import make_scratch
+from tests.statistical.posterior import derivation_of
 
 ONE = 1 << 32
 
@@ -27,15 +37,24 @@ class _Repeated(Exception):
 
 
 class Draws:
-    """All draws of one operation from states of a problem of one sentence.
+    """All draws of one operation in one sentence, from states of a problem of one unit.
 
     Args:
         patch: puts the primitives in place.
         search: with the record `hastings`.
         state: lanes with the translations to draw from.
+        sentence: which one chains visit.
     """
 
-    def __init__(self, patch: pytest.MonkeyPatch, problem: Any, search: Search, state: Any, operation: int) -> None:
+    def __init__(
+        self,
+        patch: pytest.MonkeyPatch,
+        problem: Any,
+        search: Search,
+        state: Any,
+        operation: int,
+        sentence: int = 0,
+    ) -> None:
         self._path: list[tuple[int, list[float]]] = []
         self._at = 0
         self._block = 0
@@ -44,6 +63,7 @@ class Draws:
         self._scratch = make_scratch(problem)
         self._records = tuple(exact(record) for record in (problem, search, state, self._scratch))
         self._state = state
+        self._slots, self._words = problem.sentence[sentence, [SENTENCE_SLOT, SENTENCE_WORDS]].tolist()
         for module in (operations, options):
             patch.setattr(module, "uniform", lambda random, count: self._choose([1.0] * count))
         patch.setattr(operations, "next_word", lambda random: self._word())
@@ -52,9 +72,10 @@ class Draws:
         for module in (operations, options):
             patch.setattr(module, "draw_option", self._option)
         patch.setattr(step, "draw_operation", lambda search, random: operation)
+        patch.setattr(step, "visited_sentence", lambda problem, search, random, unit: sentence)
 
     def of(self, lane: int) -> Iterator[tuple[float, tuple[int, ...] | None, float]]:
-        """(probability, phrases of the sentence as proposed, ln q(S -> S') - ln q(S' -> S) in nats); None: it stays."""
+        """(probability, the derivation that is proposed, ln q(S -> S') - ln q(S' -> S) in nats); None: it stays."""
         self._path = []
         while True:
             self._at = 0
@@ -69,16 +90,17 @@ class Draws:
 
     def _one(self, lane: int) -> tuple[float, tuple[int, ...] | None, float]:
         problem, search, state, scratch = self._records
-        _, _, first, replaced, count = draw_proposal((), problem, search, state, scratch, lane)
+        _, local, first, replaced, count = draw_proposal((), problem, search, state, scratch, lane)
         probability = float(np.prod([weights[choice] / sum(weights) for choice, weights in self._path]))
         if self._operation == PERMUTE and first >= 0:
             probability /= 1 - 1 / factorial(self._block)
         if first < 0:
             return probability, None, 0.0
-        now = [int(option) for option in self._state.option[lane, : self._state.length[lane, 0]]]
-        put_in = [int(option) for option in self._scratch.option[:count]]
-        ratio = int(self._scratch.random[RATIO]) / 2**40
-        return probability, (*now[:first], *put_in, *now[first + replaced :]), ratio
+        row = self._state.option[lane].tolist()
+        now = row[self._slots : self._slots + int(self._state.length[lane, local])]
+        after = [*now[:first], *self._scratch.option[:count].tolist(), *now[first + replaced :]]
+        row[self._slots : self._slots + self._words] = after + [-1] * (self._words - len(after))
+        return probability, derivation_of(row), int(self._scratch.random[RATIO]) / 2**40
 
     def _choose(self, weights: list[float]) -> int:
         if self._operation == PERMUTE and self._at == 1 + self._block:

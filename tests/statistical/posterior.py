@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,13 @@ from gpusearch.kernels.records import (
     Gibbs,
     State,
 )
-from gpusearch.kernels.target import cpu_driver
+from gpusearch.kernels.target import cpu_driver, exact
 from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.enumeration import Enumerated
 from gpusearch.search.gibbs import iteration_steps
 from gpusearch.search.state import make_scratch, make_state
+from tests.paths import InterpretedDriver, cpu
 
 LEAST = -(1 << 62)
 # Of drivers; no result depends on it.
@@ -77,8 +79,8 @@ def derivation_of(options: list[int]) -> tuple[int, ...]:
     return tuple(options)
 
 
-def states_of_lanes(scene: Enumerated, unit: int) -> State:
-    """A lane for each derivation of a unit."""
+def states_of_lanes(scene: Enumerated, unit: int, *, interpreted: bool = False) -> State:
+    """A lane for each derivation of a unit, its sums by a driver."""
     problem, states = scene.problem, scene.states[unit]
     first, sentences = problem.unit[unit, [UNIT_FIRST_SENTENCE, UNIT_SENTENCES]]
     lanes = np.arange(len(states))
@@ -89,22 +91,27 @@ def states_of_lanes(scene: Enumerated, unit: int) -> State:
     for local, row in enumerate(problem.sentence[first : first + sentences].astype(np.int64)):
         here = state.option[:, row[SENTENCE_SLOT] : row[SENTENCE_SLOT] + row[SENTENCE_WORDS]]
         state.length[:, local] = (here >= 0).sum(axis=1)
-    driver = CpuDriver(problem, scene.search, state, 1)
+    driver = (InterpretedDriver if interpreted else cpu(1))(problem, scene.search, state)
     driver.refresh(lanes)
     driver.close()
     return state
 
 
-def transition_matrices(scene: Enumerated, unit: int, gibbs: Gibbs, scale: float) -> Iterator[tuple[int, csr_array]]:
+def transition_matrices(
+    scene: Enumerated, unit: int, gibbs: Gibbs, scale: float, *, interpreted: bool = False
+) -> Iterator[tuple[int, csr_array]]:
     """(operator, transition matrix) of every block of the sequential scan of a unit.
 
     Probabilities of a block's members are in proportion to exp(scale * change), as a softmax in floating point.
     """
     problem, search, states = scene.problem, scene.search._replace(gibbs=gibbs), scene.states[unit]
     number = {options: index for index, options in enumerate(states)}
-    state = states_of_lanes(scene, unit)
-    scratch = make_scratch(problem)
+    state = states_of_lanes(scene, unit, interpreted=interpreted)
     change, rows = np.zeros(4096, np.int64), np.zeros((4096, state.option.shape[1]), np.int32)
+    records: tuple[Any, ...] = (problem, search, state, make_scratch(problem))
+    members: Callable[..., tuple[int, int]] = list_candidates
+    if interpreted:
+        records, members = tuple(exact(record) for record in records), list_candidates.py_func
     sweeps = max(1, int(gibbs.number[GIBBS_WINDOW]) - 1)
     blocks = int(iteration_steps(problem, gibbs)[unit])
     of_word = blocks // int(problem.unit[unit, UNIT_WORDS])
@@ -113,7 +120,7 @@ def transition_matrices(scene: Enumerated, unit: int, gibbs: Gibbs, scale: float
             continue  # only blocks of new segmentations differ from sweep to sweep
         entries: list[tuple[int, int, float]] = []
         for lane in range(len(states)):
-            operator, candidates = list_candidates(problem, search, state, scratch, lane, step, change, rows)
+            operator, candidates = members(*records, lane, step, change, rows)
             there = np.flatnonzero(change[:candidates] > ABSENT) if candidates else []
             if not len(there):
                 entries.append((lane, lane, 1.0))

@@ -6,10 +6,10 @@ most 2,000 derivations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
-import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
@@ -17,52 +17,35 @@ from gpusearch.config import load_config
 from gpusearch.model.model import Model, load_model
 from gpusearch.search.enumeration import Enumerated, enumerate_derivations
 from gpusearch.search.gibbs import make_gibbs
-from tests.parity_model import laws_documents
 from tests.statistical.chi_square import pooled
 from tests.statistical.posterior import last_states, transition_matrices
-from tests.statistical.verdict import LEVEL, Verdict
+from tests.statistical.scenes import SCALES, BurnIn, short_scenes
+from tests.statistical.verdict import LEVEL, Verdict, check_reversible
 from tests.tiny import copy_tiny
 
 pytestmark = [pytest.mark.stat, pytest.mark.timeout(7200)]
 
-SCALES = (0.5, 1.0, 3.0)
 SCANS = ("random", "sequential")
 SENTENCES, DERIVATIONS = 30, 2000
-# Iterations after which the last state is looked at. Where the distribution is peaked, single blocks seldom lead from
-# one of its peaks to another.
-BURN_IN, LONG_BURN_IN = 25, 100
+BURN_IN = BurnIn(small=20, large=40, order=100)
 
 
 @pytest.fixture(scope="module")
 def scenes(laws_model: Model, parity: Path, full: bool) -> list[Enumerated]:
-    """Sentences, each with a table limit of its own; few and small ones in the quick run."""
-    short = {tuple(s) for document in laws_documents(parity) for s in document if 2 <= len(s) <= 5}
+    """Few and small ones in the quick run."""
     wanted, most = (SENTENCES, DERIVATIONS) if full else (4, 400)
-    each = sorted(short, key=lambda s: (len(s), s))
-    spread = [each[k * (len(each) - 1) // (wanted - 1)] for k in range(wanted)]
-    return [enumerate_derivations(laws_model, [list(sentence)], most) for sentence in spread]
-
-
-def grid(scenes: list[Enumerated], full: bool) -> Iterator[tuple[Enumerated, float, str]]:
-    """Every sentence at every scale, scans by turns; in the quick run each sentence once."""
-    for number, scene in enumerate(scenes):
-        cells = [(scale, SCANS[(number + turn) % 2]) for turn, scale in enumerate(SCALES)]
-        for scale, scan in cells if full else [cells[number % len(cells)]]:
-            yield scene, scale, scan
+    return short_scenes(laws_model, parity, wanted, 5, most)
 
 
 def test_every_operator_keeps_the_distribution(scenes: list[Enumerated]) -> None:
-    """pi P = pi and detailed balance within 1e-9 for every block, and so for each operator and either scan; and from
-    every derivation the blocks lead to every other one."""
-    for number, scene in enumerate(scenes):
-        scale = SCALES[number % len(SCALES)]
+    """Every block at every scale, and so each operator and either scan; and from every derivation the blocks lead to
+    every other one."""
+    for scene, scale in product(scenes, SCALES):
         gibbs = make_gibbs(scene.batch.options.longest, [scale], scan="sequential")
         pi = scene.posterior(0, scale)
         reached, operators = None, set()
         for operator, matrix in transition_matrices(scene, 0, gibbs, scale):
-            assert np.abs(pi @ matrix - pi).max() < 1e-9
-            flow = (matrix * pi[:, None]).tocsr()
-            assert abs(flow - flow.T).max() < 1e-9
+            check_reversible(matrix, pi)
             reached = matrix if reached is None else reached + matrix
             operators.add(operator)
         assert reached is not None and operators == ({0, 1, 2, 3} if scene.batch.options.longest > 1 else {0, 1, 2})
@@ -72,12 +55,15 @@ def test_every_operator_keeps_the_distribution(scenes: list[Enumerated]) -> None
 def test_last_states_have_the_distribution(
     scenes: list[Enumerated], full: bool, repetitions: Callable[[int], int]
 ) -> None:
-    """20,000 chains (2,000 in the quick run) a cell."""
+    """20,000 chains (2,000 in the quick run) a cell: every sentence at every scale by either scan; in the quick run
+    each sentence once."""
     verdict, chains = Verdict(), repetitions(20_000)
-    for scene, scale, scan in grid(scenes, full):
-        gibbs = make_gibbs(scene.batch.options.longest, [scale], scan=scan)
-        (counts,) = last_states(scene, gibbs, chains, LONG_BURN_IN if full and scale > 1 else BURN_IN)
-        verdict.add(counts, scene, scale)
+    cells = list(product(SCALES, SCANS))
+    for place, scene in enumerate(scenes):
+        for scale, scan in cells if full else [cells[5 * place % len(cells)]]:
+            gibbs = make_gibbs(scene.batch.options.longest, [scale], scan=scan)
+            (counts,) = last_states(scene, gibbs, chains, BURN_IN.of(scene, scale))
+            verdict.add(counts, scene, scale)
     verdict.check()
 
 

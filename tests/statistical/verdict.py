@@ -1,9 +1,10 @@
-"""What counts of last states of chains say about the distribution that they are drawn from."""
+"""What counts of last states of chains, or transition matrices, say about the distribution that chains have."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scipy.stats import chi2
 
 from gpusearch.search.enumeration import Enumerated
@@ -17,6 +18,13 @@ def divergence(counts: NDArray[np.int64], probability: NDArray[np.float64]) -> f
     seen = counts > 0
     share = counts[seen] / counts.sum()
     return float((share * np.log(share / probability[seen])).sum())
+
+
+def check_reversible(matrix: csr_array, pi: NDArray[np.float64]) -> None:
+    """pi P = pi, and detailed balance, within 1e-9."""
+    assert np.abs(pi @ matrix - pi).max() < 1e-9
+    flow = (matrix * pi[:, None]).tocsr()
+    assert abs(flow - flow.T).max() < 1e-9
 
 
 class Verdict:
