@@ -238,7 +238,10 @@ class Config(Group):
     @model_validator(mode="after")
     def _samplers_have_inverses(self) -> Config:
         if self.sample.method != "gibbs":
-            self.search.operations.check_inverses(f'sample.method = "{self.sample.method}"')
+            method = f'sample.method = "{self.sample.method}"'
+            self.search.operations.check_inverses(method)
+            if self.search.compat == "docent":
+                raise ValueError(f'{method} draws proposals that have an inverse, which compat = "docent" does not')
         return self
 
     def _feature_names(self) -> list[str]:

@@ -290,9 +290,13 @@ def test_chains_begin_with_what_is_given(model: Model, tmp_path: Path, method: s
         sample(model, far, tmp_path / "far", given=given)
 
 
-def test_samplers_without_inverses_are_refused() -> None:
+@pytest.mark.parametrize("method", ["metropolis", "tempering"])
+def test_samplers_without_inverses_are_refused(method: str) -> None:
     with pytest.raises(InputError, match="give linearise the share 0"):
-        settings("sample.method=metropolis", "search.operations.linearise=1")
+        settings(f"sample.method={method}", "search.operations.linearise=1")
+    with pytest.raises(InputError, match='which compat = "docent" does not'):
+        settings(f"sample.method={method}", "search.compat=docent")
+    assert settings("search.compat=docent").sample.method == "gibbs"  # whose draws are of blocks
 
 
 @pytest.mark.stat
