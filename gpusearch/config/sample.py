@@ -45,7 +45,11 @@ class SampleConfig(Group):
         8, ge=0, le=8, description="most source words of a block that is segmented anew; 0: only the paper's operators"
     )
     resegment_candidates: int = Field(
-        256, ge=1, le=1 << 16, description="ways to segment and translate a block at most; the best options take part"
+        256,
+        ge=1,
+        le=1 << 16,
+        description="most ways to segment and translate a block, by the best options of each span; one of each always "
+        "takes part (of 8 words: 128 ways)",
     )
 
     anneal_first: float = Field(

@@ -53,7 +53,7 @@ def make_gibbs(
         scan: ``random`` or ``sequential``.
         pairs: how many phrases behind it in the source a phrase may be exchanged with.
         window: most source words of a new segmentation; no more than the longest option has are of use.
-        most_patterns: candidates of a new segmentation.
+        most_patterns: candidates of a new segmentation; more where one option of each span makes more.
         bounded: whether the bound of the language models is used; it changes no result.
     """
     assert all(LEAST_SCALE <= scale <= LARGEST_SCALE for scale in scales), "temperatures that kernels can hold"
