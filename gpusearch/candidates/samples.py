@@ -5,6 +5,7 @@ Letters: ``R`` rounds (samples of a chain), ``C`` chains, ``P`` phrase slots of 
 
 from __future__ import annotations
 
+import errno
 import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -247,13 +248,19 @@ class RoundWriter:
         self._stream = open(path, "ab", buffering=0)  # noqa: SIM115 (closed by close)
 
     def append(self, fields: dict[str, Any]) -> None:
-        """Write a round."""
+        """Write a round.
+
+        Raises:
+            OSError: no room for the whole of it.
+        """
         row = np.zeros((), self.kind)
         for name, value in fields.items():
             row[name] = value
         row["size"] = self.kind.itemsize
         row["checksum"] = checksum(row)
-        self._stream.write(row.tobytes())
+        data = row.tobytes()
+        if self._stream.write(data) < len(data):  # a full disk; one behind it would make it a damaged round
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._stream.name)
         self.count += 1
 
     def close(self) -> None:

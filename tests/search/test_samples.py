@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +14,15 @@ from scipy.stats import chisquare
 
 from gpusearch.candidates.sample_options import merged
 from gpusearch.candidates.sampled import read_sampled
-from gpusearch.candidates.samples import HEADER, Samples, read_samples, unit_paths
+from gpusearch.candidates.samples import (
+    HEADER,
+    RoundWriter,
+    Samples,
+    complete_rounds,
+    read_samples,
+    round_type,
+    unit_paths,
+)
 from gpusearch.config import Config, SampleConfig, load_config
 from gpusearch.errors import InputError
 from gpusearch.io.trace import Phrase
@@ -179,6 +190,34 @@ def test_faults_of_the_folder(model: Model, tmp_path: Path) -> None:
         sample(model, settings("sample.scale=2.0"), tmp_path / "t", resume=True)
     with pytest.raises(InputError, match="cannot make the folder"):
         sample(model, settings(), tmp_path / "none" / "t")
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """What is written beyond so many bytes of a file is cut off, as by a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_round_for_which_there_is_no_room_is_none(tmp_path: Path) -> None:
+    """It is told, and nothing comes behind what is there of it; when there is room the next run goes on."""
+    kind = round_type(1000, 20, 3)
+    writer = RoundWriter(tmp_path / "u.rounds", kind)
+    with largest_file(kind.itemsize * 3 // 2):
+        writer.append({"iteration": 1})
+        with pytest.raises(OSError, match="No space left"):
+            writer.append({"iteration": 2})
+    writer.close()
+    assert (tmp_path / "u.rounds").stat().st_size == kind.itemsize * 3 // 2
+    again = RoundWriter(tmp_path / "u.rounds", kind)
+    assert again.count == 1 and again.last is not None and again.last["iteration"] == 1
+    again.append({"iteration": 2})
+    again.close()
+    assert complete_rounds(tmp_path / "u.rounds", kind)["iteration"].tolist() == [1, 2]
 
 
 def test_pools_of_other_limits_and_weights_merge(model: Model, tmp_path: Path) -> None:
