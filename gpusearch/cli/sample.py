@@ -48,7 +48,8 @@ def command(
     from gpusearch.decoder import load
     from gpusearch.io.documents import read_documents
     from gpusearch.search.sample_report import report
-    from gpusearch.search.sampling import Need, sample_documents, superchain
+    from gpusearch.search.sample_room import Need
+    from gpusearch.search.sampling import sample_documents, superchain
     from gpusearch.timing import Timer
 
     of_search = {"chains": chains, "seed": seed, "device": device, "threads": threads}

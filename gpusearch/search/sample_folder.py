@@ -57,15 +57,19 @@ def make_header(
 
 
 def open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
-    """Make the folder of a run, or with `resume` see to it that what is there is of the same run.
+    """Make the folder of a run, still without its header; or with `resume` see to it that what is there is of the same
+    run.
 
     Raises:
         InputError: a folder that is not empty, or is of another run.
     """
-    if resume and (folder / HEADER).exists():
-        for kind in (f".{HEADER}.*", ".unit-*", ".diagnostics.json.*"):
-            for left in folder.glob(kind):  # half-written, by a run that was killed
+    begun = (folder / HEADER).exists()
+    if resume:
+        # What a run that was killed has left half-written; nothing but the header is written before the header.
+        for kind in (f".{HEADER}.*", *([".unit-*", ".diagnostics.json.*"] if begun else [])):
+            for left in folder.glob(kind):
                 left.unlink()
+    if resume and begun:
         there = read_json(folder / HEADER)
         for key, value in header.items():
             if there.get(key) != value:
@@ -80,4 +84,9 @@ def open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot make the folder ({error.strerror})", path=folder) from None
-    write_json(folder / HEADER, header)
+
+
+def write_header(folder: Path, header: dict[str, Any]) -> None:
+    """Put the header where there is none: from now on the folder is one of samples, of this run alone."""
+    if not (folder / HEADER).exists():
+        write_json(folder / HEADER, header)

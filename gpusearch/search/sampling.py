@@ -6,9 +6,8 @@ does next follows from its phrases and its step counter alone: a run that was br
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from gpusearch.candidates.samples import (
 )
 from gpusearch.config import Config
 from gpusearch.config.sample import SampleConfig
-from gpusearch.errors import InputError
+from gpusearch.config.search import SearchConfig
 from gpusearch.features.load import crosses_sentences, with_document, with_features
 from gpusearch.io.json_files import write_json
 from gpusearch.kernels.records import (
@@ -51,7 +50,8 @@ from gpusearch.search.initial import RandomStart, given_start
 from gpusearch.search.judged import make_judges, served
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
-from gpusearch.search.sample_folder import make_header, open_folder
+from gpusearch.search.sample_folder import make_header, open_folder, write_header
+from gpusearch.search.sample_room import Need, check_room, of_all
 from gpusearch.search.samplers import make_sampler, operators_of
 from gpusearch.search.saved import Given
 from gpusearch.search.state import UNLIMITED, lane_bytes
@@ -60,16 +60,6 @@ from gpusearch.search.timed import timed
 from gpusearch.timing import Timer
 
 Sentence = Sequence[str]
-
-
-@dataclass(frozen=True)
-class Need:
-    """What a run takes, in bytes."""
-
-    memory: int
-    """Of the chains that run side by side."""
-    disk: int
-    """Of all samples."""
 
 
 def sample_documents(
@@ -98,7 +88,7 @@ def sample_documents(
         constraints: translations that the input gives or forbids.
         given: what chains begin with, chain by chain, again and again; random monotone translations where None.
         status: told of progress; what it raises ends the run, which can be resumed.
-        announce: told what the next batch of documents takes before it begins.
+        announce: told what the run takes before anything is sampled.
         timer: told what features in Python take.
 
     Raises:
@@ -112,22 +102,40 @@ def sample_documents(
     header = make_header(model, config, documents, sources, ids, given)
     open_folder(folder, header, resume)
     identities = document_identities(documents, ids)
-    before = 0
-    for first, last in batches(documents):
-        batch = build_problem(
-            model,
-            documents[first:last],
-            search=config.search,
-            units=config.sample.unit,
-            identities=identities[first:last],
-            forced=given.forced(first, last) if given else None,
-            constraints=part_of(constraints or {}, first, last),
-            memory_limit=free_bytes(),
-        )
-        batch = with_document(batch)
-        start = given_start(batch, given, first, config.search, go_on=False) if given else RandomStart()
-        _Batch(model, config, batch, start, folder, first, before, status, announce, timer or Timer()).run()
-        before += len(batch.problem.unit)
+    ranges = list(batches(documents))
+
+    def parts() -> Iterator[_Batch]:
+        before = 0
+        for first, last in ranges:
+            batch = build_problem(
+                model,
+                documents[first:last],
+                search=config.search,
+                units=config.sample.unit,
+                identities=identities[first:last],
+                forced=given.forced(first, last) if given else None,
+                constraints=part_of(constraints or {}, first, last),
+                memory_limit=free_bytes(),
+            )
+            batch = with_document(batch)
+            start = given_start(batch, given, first, config.search, go_on=False) if given else RandomStart()
+            yield _Batch(model, config, batch, start, folder, first, before, status, timer or Timer())
+            before += len(batch.problem.unit)
+
+    def need_of(part: _Batch) -> Need:
+        if status is not None:
+            status(0, "memory and disk")
+        return part.need()
+
+    # What may be wrong with any of them shows before the first is sampled; only one by itself is kept until then.
+    made = list(parts()) if len(ranges) == 1 else None
+    need = of_all(need_of(part) for part in made or parts())
+    if announce is not None:
+        announce(need)
+    check_room(need, folder)
+    write_header(folder, header)
+    for part in made or parts():
+        part.run()
     return read_samples(folder)
 
 
@@ -150,7 +158,6 @@ class _Batch:
         first_document: int,
         first_unit: int,
         status: Status | None,
-        announce: Callable[[Need], None] | None,
         timer: Timer,
     ) -> None:
         self.config, self.batch, self.start, self.folder = config, batch, start, folder
@@ -160,60 +167,57 @@ class _Batch:
         self.sampler = make_sampler(config, model, batch)
         self.steps = self.sampler.steps
         self.superchain = superchain(config.sample, self.chains)
-        self.announce, self.timer = announce, timer
+        self.timer = timer
+        self.of_unit = self.chains * self.sampler.levels
+
+    @cached_property
+    def side_by_side(self) -> int:
+        """Units whose chains run at the same time."""
+        fit = batch_lanes(self.batch, self._wanted, self.values) // self.of_unit
+        return min(max(1, fit), len(self.batch.problem.unit))
+
+    @property
+    def _wanted(self) -> SearchConfig:
+        """Settings in which the chains of a unit are all that it takes."""
+        return self.config.search.model_copy(update={"chains": self.of_unit})
+
+    def need(self) -> Need:
+        """What it takes.
+
+        Raises:
+            InputError: not even one chain fits the memory; a GPU that is asked for and cannot serve.
+        """
+        slots = self.batch.problem.unit[:, UNIT_WORDS] + self.batch.problem.unit[:, UNIT_SENTENCES]
+        size = sum(self._round_type(int(count)).itemsize for count in slots)
+        memory = self.side_by_side * self.of_unit * lane_bytes(self.batch.problem, self.values)
+        return Need(memory, size * self.config.sample.rounds)
 
     def run(self) -> None:
         """Sample every unit that has not all its rounds yet."""
         units = len(self.batch.problem.unit)
         if not units:
             return
-        of_unit = self.chains * self.sampler.levels
-        wanted = self.config.search.model_copy(update={"chains": of_unit})
-        side_by_side = max(1, batch_lanes(self.batch, wanted, self.values) // of_unit)
-        lanes = min(side_by_side, units) * of_unit
-        self._check_room(lanes)
+        lanes = self.side_by_side * self.of_unit
         judges = timed(make_judges(self.batch, lanes), self.batch.options.model, self.timer, "sample")
         search, models = self.sampler.search, self.models
-        driver = make_driver(self.batch.problem, search, lanes, self.values, wanted, models, judges)
+        driver = make_driver(self.batch.problem, search, lanes, self.values, self._wanted, models, judges)
         driver = self.sampler.driver(driver, self.batch)
         try:
-            for first in range(0, units, side_by_side):
-                self._run_units(driver, range(first, min(first + side_by_side, units)))
+            for first in range(0, units, self.side_by_side):
+                self._run_units(driver, range(first, min(first + self.side_by_side, units)))
         finally:
             driver.close()
 
-    def _check_room(self, lanes: int) -> None:
-        slots = self.batch.problem.unit[:, UNIT_WORDS] + self.batch.problem.unit[:, UNIT_SENTENCES]
-        size = sum(self._round_type(int(count)).itemsize for count in slots)
-        need = Need(lanes * lane_bytes(self.batch.problem, self.values), size * self.config.sample.rounds)
-        if self.announce is not None:
-            self.announce(need)
-        for what, wanted, free in (
-            ("memory for all chains of a unit", need.memory, free_bytes()),
-            ("room on the disk for the samples", need.disk - self._size(), shutil.disk_usage(self.folder).free),
-        ):
-            if wanted > free:
-                raise InputError(
-                    f"not enough {what}",
-                    found=f"{free / 2**20:.0f} MiB free",
-                    expected=f"{wanted / 2**20:.0f} MiB",
-                    hint="take fewer chains, fewer iterations, a greater thin, or shorter documents",
-                )
-
-    def _size(self) -> int:
-        """What is on the disk already."""
-        paths = (unit_paths(self.folder, self.first_unit + unit)[2] for unit in range(len(self.batch.problem.unit)))
-        return sum(path.stat().st_size for path in paths if path.exists())
-
     def _run_units(self, driver: Driver, units: range) -> None:
         rounds = self.config.sample.rounds
-        writers = {unit: self._writer(unit) for unit in units}
+        writers: dict[int, RoundWriter] = {}
         try:
+            for unit in units:
+                writers[unit] = self._writer(unit)
             open_units = [unit for unit in units if writers[unit].count < rounds]
             if not open_units:
                 return
-            of_unit = self.chains * self.sampler.levels
-            lanes = {unit: np.arange(k * of_unit, (k + 1) * of_unit) for k, unit in enumerate(units)}
+            lanes = {unit: np.arange(k * self.of_unit, (k + 1) * self.of_unit) for k, unit in enumerate(units)}
             for unit in open_units:
                 self._prepare(driver, unit, lanes[unit], writers[unit])
             while open_units:

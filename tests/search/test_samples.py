@@ -6,6 +6,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -30,7 +31,9 @@ from gpusearch.kernels import reference
 from gpusearch.kernels.target import exact
 from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
+from gpusearch.search import run
 from gpusearch.search.driver import CpuDriver
+from gpusearch.search.sample_room import Need
 from gpusearch.search.samplers import make_sampler
 from gpusearch.search.sampling import sample_documents, superchain
 from gpusearch.search.saved import Given
@@ -190,6 +193,72 @@ def test_faults_of_the_folder(model: Model, tmp_path: Path) -> None:
         sample(model, settings("sample.scale=2.0"), tmp_path / "t", resume=True)
     with pytest.raises(InputError, match="cannot make the folder"):
         sample(model, settings(), tmp_path / "none" / "t")
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_start_that_fails_bars_no_other(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resume: bool
+) -> None:
+    """What is found out before the first sample leaves a folder in which any run may begin."""
+    with monkeypatch.context() as patches:
+        patches.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+        with pytest.raises(InputError, match="not enough room on the disk"):
+            sample(model, settings(), tmp_path / "s", resume=resume)
+    far = Given([[[[], [], []]], [[[]]], [[[]]]])
+    with pytest.raises(InputError):
+        sample(model, settings(), tmp_path / "s", resume=resume, given=far)
+    assert not content(tmp_path / "s")
+    sample(model, settings("search.chains=2"), tmp_path / "s", resume=resume)
+
+
+def test_what_a_killed_run_leaves_half_written_is_removed(model: Model, tmp_path: Path) -> None:
+    """Its header, before there is anything else; or any file of a run that had begun."""
+    folder = tmp_path / "s"
+    folder.mkdir()
+    (folder / f".{HEADER}.x1").write_bytes(b"{")
+    with pytest.raises(InputError, match=r"not empty.*--resume"):
+        sample(model, settings(), folder)
+    sample(model, settings(), folder, resume=True)
+    expected = content(folder)
+    assert sorted(expected)[0] == HEADER
+    for name in (f".{HEADER}.x2", ".unit-000001.json.x3", ".unit-000001.options.npz.x4", ".diagnostics.json.x5"):
+        (folder / name).write_bytes(b"{")
+    sample(model, settings(), folder, resume=True)
+    assert content(folder) == expected
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / ".unit-cell").touch()  # none of ours
+    with pytest.raises(InputError, match="not empty"):
+        sample(model, settings(), other, resume=True)
+    assert (other / ".unit-cell").exists()
+
+
+@pytest.mark.parametrize("method", ["gibbs", "tempering"])
+def test_what_a_run_takes_is_known_before_it_begins(
+    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    """All batches together; a run that has less of it begins none of them."""
+    monkeypatch.setattr(run, "BATCH_WORDS", 1)
+    config, needs = settings(f"sample.method={method}", *TEMPERING), list[Need]()
+    for number, order in enumerate((slice(None), slice(None, None, -1))):  # the largest document first, and last
+        folder = tmp_path / f"s{number}"
+        told = [TOKENS[order], DOCUMENTS[order], [None] * 3]
+        sample_documents(model, config, *told, folder, announce=needs.append)
+        assert needs[-1].disk == sum(len(data) for name, data in content(folder).items() if name.endswith(".rounds"))
+        for what, place, free in (
+            ("memory", "gpusearch.search.sample_room.free_bytes", lambda: needs[-1].memory - 1),
+            ("room on the disk", "shutil.disk_usage", lambda _: SimpleNamespace(free=needs[-1].disk - 1)),
+        ):
+            with monkeypatch.context() as patches:
+                patches.setattr(place, free)
+                with pytest.raises(InputError, match=f"not enough {what}"):
+                    sample_documents(model, config, *told, tmp_path / "t")
+            assert not content(tmp_path / "t")
+        with monkeypatch.context() as patches:
+            patches.setattr("gpusearch.search.sample_room.free_bytes", lambda: needs[-1].memory)
+            patches.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+            sample_documents(model, config, *told, folder, resume=True)  # all is there already
+    assert len(needs) == 2 and needs[0] == needs[1] and needs[0].memory > 0
 
 
 @contextmanager
