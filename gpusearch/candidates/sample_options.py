@@ -43,6 +43,10 @@ class OptionTable:
         """Target words."""
         return [self.vocabulary[k] for k in self.word[self.first_word[option] : self.first_word[option + 1]].tolist()]
 
+    def same_as(self, other: OptionTable) -> bool:
+        """Whether the same numbers mean the same options."""
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("sentence", "span", "hash"))
+
 
 ARRAYS = ("sentence", "span", "table", "values", "first_word", "word", "hash")
 

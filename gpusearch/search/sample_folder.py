@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict, astuple
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +15,14 @@ from gpusearch.config import Config
 from gpusearch.errors import InputError
 from gpusearch.io.json_files import read_json, write_json
 from gpusearch.model.model import Model
+from gpusearch.model.tableless import Constraints
 from gpusearch.search.samplers import operators_of
 from gpusearch.search.saved import Given
 from gpusearch.search.signature import model_hash
 
-# Settings of `[search]` that shape samples.
+# Settings of `[search]` that shape samples; and those by which first translations and proposals are drawn.
 _SHAPING = ("chains", "seed", "distortion_limit", "distortion_check", "first_jump")
-# And those that shape them where proposals are drawn.
-_DRAWS = ("option_draw", "option_temperature", "option_uniform", "longest_visit")
+_DRAWS = ("compat", "option_draw", "option_temperature", "option_uniform")
 
 
 def make_header(
@@ -28,6 +31,7 @@ def make_header(
     documents: Sequence[Sequence[Sequence[str]]],
     sources: Sequence[Sequence[str]],
     ids: Sequence[str | None],
+    constraints: Constraints,
     given: Given | None,
 ) -> dict[str, Any]:
     """What `samples.json` holds: all that shaped the samples."""
@@ -42,18 +46,26 @@ def make_header(
         "features": list(model.features.names),
         "weights": [float(weight) for weight in model.features.weights],
         "sample": config.sample.model_dump(),
-        "search": {name: getattr(config.search, name) for name in _SHAPING},
+        "search": {name: getattr(config.search, name) for name in _SHAPING + _DRAWS},
+        "unknown_words": asdict(model.unknown),
+        "input": _fingerprint(documents, constraints),
         "start": None if given is None else given.fingerprint(),
         "documents": [{"id": name, "segments": list(texts)} for name, texts in zip(ids, sources, strict=True)],
     }
     if config.sample.method != "gibbs":
         header["operators"] = list(operators_of(config.sample.method))
-        draws = ("operations", *(("tempering",) if config.sample.method == "tempering" else ()))
-        header["search"] |= {name: getattr(config.search, name) for name in _DRAWS}
-        header["search"] |= {name: getattr(config.search, name).model_dump() for name in draws}
+        groups = ("operations", *(("tempering",) if config.sample.method == "tempering" else ()))
+        header["search"]["longest_visit"] = config.search.longest_visit
+        header["search"] |= {name: getattr(config.search, name).model_dump() for name in groups}
     if config.sample.method == "tempering":
         header["levels"] = config.search.tempering.levels
     return header
+
+
+def _fingerprint(documents: Sequence[Sequence[Sequence[str]]], constraints: Constraints) -> str:
+    """BLAKE2b-64 of source tokens, and of the translations that the input gives or forbids."""
+    given = [[*place, [astuple(one) for one in constraints[place]]] for place in sorted(constraints)]
+    return blake2b(json.dumps([documents, given]).encode(), digest_size=8).hexdigest()
 
 
 def open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:

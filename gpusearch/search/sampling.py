@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.candidates.sample_options import unit_options, write_options
+from gpusearch.candidates.sample_options import read_options, unit_options, write_options
 from gpusearch.candidates.samples import (
     RoundWriter,
     Samples,
@@ -25,8 +25,9 @@ from gpusearch.candidates.samples import (
 from gpusearch.config import Config
 from gpusearch.config.sample import SampleConfig
 from gpusearch.config.search import SearchConfig
+from gpusearch.errors import InputError
 from gpusearch.features.load import crosses_sentences, with_document, with_features
-from gpusearch.io.json_files import write_json
+from gpusearch.io.json_files import read_json, write_json
 from gpusearch.kernels.records import (
     ACCEPTED,
     BELOW_SCORE,
@@ -99,7 +100,7 @@ def sample_documents(
     config = served(model, config)
     if crosses_sentences(model):
         config = config.model_copy(update={"sample": config.sample.model_copy(update={"unit": "document"})})
-    header = make_header(model, config, documents, sources, ids, given)
+    header = make_header(model, config, documents, sources, ids, constraints or {}, given)
     open_folder(folder, header, resume)
     identities = document_identities(documents, ids)
     ranges = list(batches(documents))
@@ -232,11 +233,18 @@ class _Batch:
                 writer.close()
 
     def _writer(self, unit: int) -> RoundWriter:
-        """The file of a unit, its description and options beside it."""
+        """The file of a unit, its description and options beside it.
+
+        Raises:
+            InputError: what is there speaks of other options.
+        """
         description, options, rounds = unit_paths(self.folder, self.first_unit + unit)
-        slots = self._slots(unit)
-        if not rounds.exists():
-            table = unit_options(self.batch, unit)
+        slots, table = self._slots(unit), unit_options(self.batch, unit)
+        if rounds.exists():
+            there = read_options(options, read_json(description)["words"])
+            if not there.same_as(table):
+                raise InputError("samples of other translation options", path=options, hint="sample anew")
+        else:
             sentences = self.batch.units.sentences(unit)
             document, segment = self.batch.units.place(sentences.start)
             write_options(options, table)

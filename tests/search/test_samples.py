@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from gpusearch.candidates.sample_options import merged
+from gpusearch.candidates.sample_options import merged, write_options
 from gpusearch.candidates.sampled import read_sampled
 from gpusearch.candidates.samples import (
     HEADER,
@@ -31,6 +32,7 @@ from gpusearch.kernels import reference
 from gpusearch.kernels.target import exact
 from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
+from gpusearch.model.tableless import Constraint
 from gpusearch.search import run
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.sample_room import Need
@@ -259,6 +261,34 @@ def test_what_a_run_takes_is_known_before_it_begins(
             patches.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
             sample_documents(model, config, *told, folder, resume=True)  # all is there already
     assert len(needs) == 2 and needs[0] == needs[1] and needs[0].memory > 0
+
+
+def test_going_on_sees_all_that_shapes_a_run(model: Model, tmp_path: Path) -> None:
+    """Settings of first translations, tokens of the same text, constraints, what becomes of unknown words."""
+    folder = tmp_path / "s"
+    sample(model, settings(), folder)
+    expected = content(folder)
+    for setting in ("option_draw=uniform", "option_temperature=0.7", "option_uniform=0.2", "compat=docent"):
+        with pytest.raises(InputError, match=r"of another run \(search differs\)"):
+            sample(model, settings(f"search.{setting}"), folder, resume=True)
+    marked = settings("text.mark_unknown=true")
+    with pytest.raises(InputError, match=r"of another run \(unknown_words differs\)"):
+        sample(load_model(marked), marked, folder, resume=True)
+    forbidden = {(2, 0): [Constraint(0, 1, forbidden=(("the",),))]}
+    with pytest.raises(InputError, match=r"of another run \(input differs\)"):
+        sample(model, settings(), folder, resume=True, constraints=forbidden)
+    other_tokens = [*TOKENS[:2], [["le", "chat", "."]]]
+    with pytest.raises(InputError, match=r"of another run \(input differs\)"):
+        sample_documents(model, settings(), other_tokens, DOCUMENTS, ["a", None, "b"], folder, resume=True)
+    assert content(folder) == expected
+    sample(model, settings(), tmp_path / "c", constraints=forbidden)
+    sample(model, settings(), tmp_path / "c", constraints=forbidden, resume=True)
+    unit = read_samples(folder).unit(0)
+    assert unit is not None
+    options = unit_paths(folder, 0)[1]
+    write_options(options, replace(unit.options, hash=unit.options.hash[::-1]))
+    with pytest.raises(InputError, match="samples of other translation options"):
+        sample(model, settings(), folder, resume=True)
 
 
 @contextmanager
