@@ -17,6 +17,9 @@ from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
 FILE = "diagnostics.json"
 # Above it chains disagree: Gelman & Rubin's 1.1 is too lenient, 1.01 (Vehtari et al. 2021) is for final results.
 DISAGREEMENT = 1.05
+# And so do they where their halves have less than this of their phrases in common, though scores may be alike: no
+# decision over phrases would come out the same.
+LEAST_AGREEMENT = 0.5
 
 
 @dataclass(frozen=True)
@@ -34,10 +37,14 @@ class UnitReport:
     """Overlap of two halves of the chains in the phrases over source words, 0 to 1."""
 
     @property
+    def r_hat(self) -> float:
+        """The greater one of the two, of those that are known; else 0."""
+        return float(np.nanmax([self.split_r_hat, self.nested_r_hat, 0.0]))
+
+    @property
     def disagrees(self) -> bool:
-        """Whether the chains have not come to one distribution."""
-        worst = np.nanmax([self.split_r_hat, self.nested_r_hat, 0.0])
-        return bool(worst > DISAGREEMENT)
+        """Whether the chains have not come to one distribution, of scores or of phrases."""
+        return self.r_hat > DISAGREEMENT or self.agreement < LEAST_AGREEMENT
 
 
 @dataclass(frozen=True)
@@ -74,11 +81,11 @@ class Report:
         bad = [unit for unit in self.units if unit.disagrees]
         if not bad:
             return ""
-        worst = max(bad, key=lambda unit: float(np.nanmax([unit.split_r_hat, unit.nested_r_hat])))
-        value = float(np.nanmax([worst.split_r_hat, worst.nested_r_hat]))
+        worst = max(bad, key=lambda unit: (unit.r_hat, -unit.agreement))
         return (
-            f"the chains disagree in {len(bad)} of {len(self.units)} units (R-hat above {DISAGREEMENT}; worst: "
-            f"{value:.3g} in document {worst.document + 1}, segment {worst.segment + 1}, {worst.words} words): "
+            f"the chains disagree in {len(bad)} of {len(self.units)} units (R-hat above {DISAGREEMENT} or agreement "
+            f"below {LEAST_AGREEMENT}; worst: {worst.r_hat:.3g} and {worst.agreement:.3g} in document "
+            f"{worst.document + 1}, segment {worst.segment + 1}, {worst.words} words): "
             "take more iterations, a longer burn-in or a smaller scale"
         )
 

@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
+from gpusearch.search.sample_report import Report, UnitReport
 from tests.candidates.test_ess import random_chains, waves
 
 
@@ -71,3 +72,22 @@ def test_agreement_is_the_overlap_over_source_words() -> None:
     assert agreement(np.array([[one, other, other, one]]), words) == 1.0
     assert agreement(np.array([[one, one, one, other]]), words) == pytest.approx((0.5 + 2) / 3)
     assert np.isnan(agreement(np.array([[one]]), words))
+
+
+@pytest.mark.parametrize(
+    ("split", "nested", "overlap", "disagrees"),
+    [
+        (1.0, 1.0, 0.9, False),
+        (1.2, 1.0, 0.9, True),
+        (1.0, np.inf, 0.9, True),
+        (1.0, 1.0, 0.4, True),
+        (np.nan, np.nan, np.nan, False),
+        (np.nan, np.nan, 0.4, True),
+    ],
+)
+def test_chains_disagree_in_scores_or_in_phrases(split: float, nested: float, overlap: float, disagrees: bool) -> None:
+    """Chains of equal scores may be in different translations; what is not known is no disagreement."""
+    good, other = UnitReport(0, 0, 4, 1.0, 1.0, 99.0, 0.95), UnitReport(2, 1, 5, split, nested, 99.0, overlap)
+    warning = Report(10, 4, [good, other]).warning()
+    assert ("disagree in 1 of 2 units" in warning and "document 3, segment 2" in warning) == disagrees
+    assert disagrees or not warning
