@@ -9,10 +9,11 @@ from gpusearch.kernels.target import cpu_driver, shared
 
 
 @shared
-def cross(problem, search, state, scratch, lane, option, length):
+def cross(problem, search, state, scratch, lane, option, length, stop):
     """Offer a lane every sentence of every donor, until a whole round has brought nothing; how many it has taken.
 
     Donors are translations of the same unit: ``option`` (int32[R, P]) and ``length`` (int32[R, S]) as in the state.
+    Where ``stop[0]`` is set meanwhile no further sentence is offered.
     """
     unit = state.unit[lane]
     taken = 0
@@ -21,7 +22,7 @@ def cross(problem, search, state, scratch, lane, option, length):
         found = False
         for local in range(problem.unit[unit, UNIT_SENTENCES]):
             sentence = problem.unit[unit, UNIT_FIRST_SENTENCE] + local
-            for donor in range(option.shape[0]):
+            for donor in range(option.shape[0] if stop[0] == 0 else 0):
                 if take_sentence(problem, search, state, scratch, lane, local, sentence, option, length, donor):
                     taken += 1
                     found = True
@@ -50,7 +51,7 @@ def take_sentence(problem, search, state, scratch, lane, local, sentence, option
 
 
 @cpu_driver
-def cross_lanes(problem, search, state, scratch, lanes, option, length, taken):
+def cross_lanes(problem, search, state, scratch, lanes, option, length, taken, stop):
     """`cross` for the lanes listed (int64[*]), which belong to one unit; ``taken`` (int64[L]) counts sentences."""
     for lane in lanes:
-        taken[lane] = cross(problem, search, state, scratch, lane, option, length)
+        taken[lane] = cross(problem, search, state, scratch, lane, option, length, stop)

@@ -94,9 +94,12 @@ class CpuDriver:
         self._stop[0] = 0
         self._share(self._kernels.run_lanes, lanes, self._stop, tick=tick)
 
-    def apply(self, kernel: Callable[..., None], lanes: Lanes, *rest: object) -> None:
-        """Run another kernel on lanes: (problem, search, state, scratch, lanes, *rest)."""
-        self._share(kernel, lanes, *rest)
+    def apply(
+        self, kernel: Callable[..., None], lanes: Lanes, *rest: object, tick: Callable[[], None] | None = None
+    ) -> None:
+        """Run another kernel on lanes: (problem, search, state, scratch, lanes, *rest, stop); `tick` as in `run`."""
+        self._stop[0] = 0
+        self._share(kernel, lanes, *rest, self._stop, tick=tick)
 
     def close(self) -> None:
         """End the threads."""

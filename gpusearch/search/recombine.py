@@ -31,7 +31,7 @@ from gpusearch.model.entries import ranges
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.search.beam import BeamDecoder, Tick, features_left_out, problem_of_beam
-from gpusearch.search.chains import Finals
+from gpusearch.search.chains import Finals, OutOfTime
 from gpusearch.search.choose import Derivation
 from gpusearch.search.crossover import crossover
 from gpusearch.search.translation import scores
@@ -81,12 +81,19 @@ def recombine(
         joined[options].astype(np.int32) if done else before
         for options, done, before in zip(found.options, found.done, chosen, strict=True)
     ]
-    if no_sums_over_steps(model):
-        best = crossover(batch, search, finals, config, others, len(model.features.names)) if found.complete else chosen
-    else:
+    if not no_sums_over_steps(model):
         better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
         best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
-    return Recombined(best, found.complete, found.interrupted)
+        return Recombined(best, found.complete, found.interrupted)
+    best = list(chosen)
+    if not found.complete:
+        return Recombined(best, False, found.interrupted)
+    try:
+        for sentences, crossed in crossover(batch, search, finals, config, others, len(model.features.names), tick):
+            best[sentences.start : sentences.stop] = crossed
+    except (KeyboardInterrupt, OutOfTime) as reason:
+        return Recombined(best, False, isinstance(reason, KeyboardInterrupt))
+    return Recombined(best)
 
 
 def can_recombine(model: Model) -> bool:

@@ -54,9 +54,12 @@ def test_sentences_are_exchanged_as_by_hand(repetitions: Callable[[int], int]) -
         plain = exact(problem), exact(search)
         chains = [reference.translation(problem, state, lane) for lane in range(CHAINS)]
         option, length = state.option.copy(), state.length.copy()
+        assert cross(*(exact(r) for r in (problem, search, state, make_scratch(problem))), 0, exact(option),
+                     exact(length), exact(np.ones(1, np.int64))) == 0  # fmt: skip
+        assert (state.option == option).all(), "stopped before it began"
         for lane in range(CHAINS):
             taken += cross(*(exact(r) for r in (problem, search, state, make_scratch(problem))), lane, exact(option),
-                           exact(length))  # fmt: skip
+                           exact(length), exact(np.zeros(1, np.int64)))  # fmt: skip
             found = reference.translation(problem, state, lane)
             assert found == by_hand(*plain, chains, lane)
             assert state.score[lane] == reference.full(*plain, found).score

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 from gpusearch.config import SearchConfig
 from gpusearch.config.beam import BeamConfig
 from gpusearch.kernels.beam_records import BEAM_WIDTH
-from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem
+from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem, State
 from gpusearch.model.model import Model
 from gpusearch.search.beam import BeamDecoder
 from gpusearch.search.chains import Finals, OutOfTime, empty_finals
@@ -87,6 +89,40 @@ def test_what_ends_it_early_leaves_the_best_units(
     assert not after.interrupted
     for old, new in zip(before.documents, after.documents, strict=True):
         assert all(n.score >= o.score for o, n in zip(old.best.sentences, new.best.sentences, strict=True))
+
+
+@pytest.mark.parametrize("reason", [KeyboardInterrupt, OutOfTime])
+def test_an_exchange_of_sentences_is_broken_off_while_it_lasts(
+    newstest_model: Model, documents: Documents, monkeypatch: pytest.MonkeyPatch, reason: type[BaseException]
+) -> None:
+    """In a long document too: those before it have what was exchanged, it has what was chosen."""
+    exchanges = 0
+
+    def exchange(problem: Problem, search_numbers: Any, state: State, scratch: Any, lanes: Any, *rest: Any) -> None:
+        """The first document takes all sentences of the lattice; the next comes to no end."""
+        nonlocal exchanges
+        exchanges += 1
+        option, length, _, stop = rest
+        state.option[lanes], state.length[lanes] = option[-1], length[-1]
+        deadline = time.monotonic() + 60
+        while exchanges > 1 and not stop[0]:
+            assert time.monotonic() < deadline, "it is told to stop"
+            time.sleep(0.001)
+
+    def status(_done: int, _text: str) -> None:
+        if exchanges > 1:
+            raise reason
+
+    threads = threading.active_count()
+    monkeypatch.setattr("gpusearch.search.recombine.no_sums_over_steps", lambda _: ("one of the document",))
+    monkeypatch.setattr("gpusearch.kernels.crossover.cross_lanes", exchange)
+    more = {"units": "document", "status": status}
+    found = search(newstest_model, documents, chains=1, recombine="lattice", more=more)
+    assert exchanges == 2 and not found.complete and found.interrupted == (reason is KeyboardInterrupt)
+    assert threading.active_count() == threads
+    first, _, last = found.documents
+    assert first.best.score > first.chain_scores.max() + 0.01
+    assert last.best.score == pytest.approx(last.chain_scores.max(), abs=0.01)
 
 
 def chains_on(problem: Problem, chains: int, seed: int) -> Finals:
