@@ -85,27 +85,68 @@ def test_settings_are_checked(documents: Path, tmp_path: Path, capsys: pytest.Ca
     assert not (tmp_path / "s").exists()
 
 
-def test_a_run_that_is_killed_goes_on(documents: Path, tmp_path: Path, repetitions: Callable[[int], int]) -> None:
-    """SIGKILL at a random moment, sometimes twice; what --resume comes to is the unbroken run, byte for byte."""
-    more = ("--chains", "16", "--iterations", "500", "--burn-in", "50", "--quiet")
+def sampled(folder: Path) -> int:
+    """Bytes of the samples that are there."""
+    return sum(path.stat().st_size for path in folder.glob("unit-*.rounds"))
+
+
+def moment(kind: str, rng: random.Random, folder: Path, size: int, longest: float) -> Callable[[], bool]:
+    """Says, of a run that begins now, whether a random moment of it has come.
+
+    Args:
+        kind: ``sampling``: while samples are written; ``files``: as the first files are, half-written ones counted;
+            ``clock``: at any time.
+        size: bytes of all samples.
+        longest: seconds that a run takes.
+    """
+    if kind == "sampling":
+        there = sampled(folder)
+        goal = there + 0.8 * rng.random() * (size - there)
+        return lambda: sampled(folder) > goal
+    if kind == "files":
+        seen, enough = set[str](), rng.randint(1, 5)
+
+        def come() -> bool:
+            seen.update(path.name for path in folder.glob("*"))
+            return len(seen) >= enough
+
+        return come
+    end = time.monotonic() + rng.random() * longest
+    return lambda: time.monotonic() >= end
+
+
+@pytest.mark.parametrize(("method", "unit"), [("gibbs", "sentence"), ("tempering", "document")])
+def test_a_run_that_is_killed_goes_on(
+    documents: Path, tmp_path: Path, repetitions: Callable[[int], int], method: str, unit: str
+) -> None:
+    """SIGKILL at a random moment, sometimes twice; what --resume comes to is the unbroken run, byte for byte.
+
+    At least half of the trials are broken off in the midst of their samples.
+    """
+    more = ("--chains", "16", "--iterations", "500", "--burn-in", "50", "--quiet", "--method", method, "--unit", unit,
+            "--set", "search.tempering.levels=3", "--set", "search.tempering.swap_every=4")  # fmt: skip
     whole = tmp_path / "whole"
     assert run(arguments(documents, whole, *more)) == 0
-    expected = content(whole)
+    expected, size = content(whole), sampled(whole)
     rng = random.Random(1)
-    killed = 0
-    for trial in range(repetitions(20)):
-        folder = tmp_path / f"killed{trial}"
-        for _ in range(1 + trial % 2):
+    trials, broken_off, longest = repetitions(20), 0, 0.0
+    for trial in range(trials):
+        folder, within = tmp_path / f"killed{trial}", False
+        kinds = ("sampling", "files", "sampling", "clock")
+        for kind in (kinds[trial % 4], *(["sampling"] if trial % 3 == 0 else [])):
+            before, began = sampled(folder), time.monotonic()
+            come = moment(kind, rng, folder, size, longest)
             command = [sys.executable, "-m", "gpusearch.cli", *arguments(documents, folder, *more, "--resume")]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            while process.poll() is None and not list(folder.glob("*.rounds")):
+            while process.poll() is None and not come():
                 time.sleep(0.001)
-            time.sleep(rng.random() * 0.6)
             process.send_signal(signal.SIGKILL)
-            killed += process.wait() == -signal.SIGKILL
+            within |= process.wait() == -signal.SIGKILL and before < sampled(folder) < size
+            longest = max(longest, time.monotonic() - began)
+        broken_off += within
         assert run(arguments(documents, folder, *more, "--resume")) == 0
         assert content(folder) == expected
-    assert killed > 0
+    assert 2 * broken_off >= trials
 
 
 def test_an_interrupt_can_be_gone_on_with(documents: Path, tmp_path: Path) -> None:
