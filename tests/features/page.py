@@ -15,9 +15,14 @@ FILE = Path(__file__).resolve().parents[2] / "docs" / "features.md"
 CODE = "my_features.py"
 
 
-def write_page(folder: Path) -> None:
+def blocks_of(page: str) -> list[tuple[str, str]]:
+    """Names of files, and what the page writes into them."""
+    return re.findall(r"```\w+ (\S+)\n(.*?)```", page, flags=re.DOTALL)
+
+
+def write_blocks(page: str, folder: Path) -> None:
     """Add the blocks of the page to the files that they name."""
-    for name, text in re.findall(r"```\w+ (\S+)\n(.*?)```", FILE.read_text(encoding="utf-8"), flags=re.DOTALL):
+    for name, text in blocks_of(page):
         with (folder / name).open("a", encoding="utf-8") as file:
             file.write("\n" + text)
 
@@ -27,7 +32,7 @@ def page_module() -> ModuleType:
     """The page's code, in a file for as long as the process lasts: kernels are compiled from sources."""
     folder = TemporaryDirectory()
     atexit.register(folder.cleanup)
-    write_page(Path(folder.name))
+    write_blocks(FILE.read_text(encoding="utf-8"), Path(folder.name))
     spec = spec_from_file_location("features_of_the_page", Path(folder.name, CODE))
     assert spec and spec.loader
     module = sys.modules[spec.name] = module_from_spec(spec)

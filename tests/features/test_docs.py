@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,20 +17,30 @@ import gpusearch
 from gpusearch.candidates.samples import read_samples
 from gpusearch.cli.main import run
 from gpusearch.errors import InputError
-from tests.features.page import write_page
+from gpusearch.features.builtin import BUILT_IN
+from tests.features.page import FILE, blocks_of, write_blocks
 from tests.tiny import copy_tiny
 
 TEXTS = [["le petit chien ne dort pas .", "la maison bleue"], ["une maison", "", "la maison"]]
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The model of the tests with the features of the page; its module in the working folder."""
-    path = copy_tiny(tmp_path, {"phrase-table": ("maison ||| home", "maison ||| dwelling")})
-    write_page(tmp_path)
-    monkeypatch.chdir(tmp_path)
+def page() -> str:
+    return FILE.read_text(encoding="utf-8")
+
+
+def followed(page: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model of the tests with the features of the page; its module in the working folder."""
+    path = copy_tiny(folder, {"phrase-table": ("maison ||| home", "maison ||| dwelling")})
+    write_blocks(page, folder)
+    monkeypatch.chdir(folder)
     monkeypatch.delitem(sys.modules, "my_features", raising=False)
     return path
+
+
+@pytest.fixture
+def model(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return followed(page, tmp_path, monkeypatch)
 
 
 def long_words(found: Any) -> int:
@@ -47,6 +61,41 @@ def test_the_page_takes_a_reader_to_a_running_feature(model: Path) -> None:
         assert values["long"] == long_words(found)
         assert values["near.words"] == sum(len(sentence.words) for sentence in found.best.sentences)
         assert found.best.score == pytest.approx(found.chain_scores.max(), abs=1e-3)
+
+
+def test_the_first_section_alone_is_enough(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In 20 lines, the command among them: a feature that is counted as the page says, and that leads the search."""
+    section = page.partition("\n## ")[0]
+    code = [line for _, text in blocks_of(section) for line in text.split("\n") if line.strip()]
+    (command,) = re.findall(r"`gpusearch (decode [^`]*)`", section)
+    assert 5 < len([*code, command]) <= 20
+    followed(section, tmp_path, monkeypatch)
+    Path("documents.txt").write_text("la maison\ndans une maison\n", encoding="utf-8")
+    found = {}
+    for weight in ("1", "-100"):
+        settings = ["--set", f"features.long.weights={weight}", "--format", "jsonl", "-o", "out", "--quiet"]
+        assert run([*shlex.split(command), *settings]) == 0
+        (row,) = map(json.loads, Path("out").read_text(encoding="utf-8").splitlines())
+        found[weight] = [segment["features"]["long"] for segment in row["segments"]]
+        assert found[weight] == [-sum(len(word) > 6 for word in one["hyp"].split()) for one in row["segments"]]
+    # "house", and "dwelling" where long words are wanted.
+    assert found == {"1": [0, 0], "-100": [-1, -1]}
+
+
+def test_the_table_of_the_page_has_all_options(page: str) -> None:
+    """Each of `BUILT_IN` has a row, which names the options that it takes and no others."""
+    named = {}
+    for row in re.findall(r"^\| `.*", page.partition("\n## What is built in")[2], flags=re.MULTILINE):
+        use, _, options = re.split(r"(?<!\\)\|", row)[1:4]
+        if use.strip() == "`use`":
+            continue
+        names = re.findall(r"`([^`]+)`", use)
+        if "..." in use:  # from the first to the last before the comma
+            names += [f"coh{k}" for k in range(2, 4)]
+        before_colons = [part.partition(":")[0] for part in options.split(";")]
+        found = {option.split()[0] for part in before_colons for option in re.findall(r"`([^`]+)`", part)}
+        named |= dict.fromkeys(names, found)
+    assert named == {name: set(inspect.signature(kind).parameters) for name, kind in BUILT_IN.items()}
 
 
 def test_a_change_says_the_same_as_two_values(model: Path) -> None:
