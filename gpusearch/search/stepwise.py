@@ -123,15 +123,16 @@ class StepwiseDriver(AskingDriver):
         tick = paced(tick)
         proposals = make_proposals(self.problem, lanes)
         rows = np.arange(len(lanes))
+        bounds = np.zeros((len(self._judges), len(lanes)), np.int64)
         while len(rows):
             self._share(
                 self._phases.advance_rows, rows, proposals, self._headroom(), self._stop, tick=tick, shares=SHARES
             )
             rows = rows[proposals.stage[rows] != RESTING]
             self._forget(proposals.lane[rows])
-            self._bound(proposals, rows)
+            self._bound(proposals, rows, bounds)
             self._score(proposals, rows[proposals.stage[rows] == OPEN], tick)
-            self._judge(proposals, rows[proposals.stage[rows] == ACCEPTED])
+            self._judge(proposals, rows[proposals.stage[rows] == ACCEPTED], bounds)
         self._cut_short = False
 
     def _begin(self, lanes: Lanes) -> None:
@@ -147,13 +148,14 @@ class StepwiseDriver(AskingDriver):
         each = [judge.headroom for judge in self._judges]
         return min(sum(_UNBOUNDED if most is None else most for most in each), _UNBOUNDED)
 
-    def _bound(self, proposals: Proposals, rows: Integers) -> None:
-        """Add the judges' bounds; reject what cannot exceed its threshold with them."""
+    def _bound(self, proposals: Proposals, rows: Integers, bounds: Integers) -> None:
+        """Add the judges' bounds, which go into `bounds`; reject what cannot exceed its threshold with them."""
         if not self._judges or not len(rows):
             return
         asked = take(proposals, rows)
-        for judge in self._judges:
-            proposals.outside[rows] += judge.bound(self.state, asked)
+        for judge, bound in zip(self._judges, bounds, strict=True):
+            bound[rows] = judge.bound(self.state, asked)
+            proposals.outside[rows] += bound[rows]
         proposals.stage[rows[_below(proposals, rows)]] = BELOW_BOUND
 
     def _score(self, proposals: Proposals, rows: Integers, tick: Callable[[], None]) -> None:
@@ -164,12 +166,11 @@ class StepwiseDriver(AskingDriver):
             rows = rows[question[rows, 0] >= 0]
             self._answer(question[rows], tick)
 
-    def _judge(self, proposals: Proposals, rows: Integers) -> None:
+    def _judge(self, proposals: Proposals, rows: Integers, bounds: Integers) -> None:
         """Trade the judges' bounds for what they say, one judge after the other."""
-        for judge in self._judges:
+        for judge, bound in zip(self._judges, bounds, strict=True):
             if len(rows):
-                asked = take(proposals, rows)
-                proposals.outside[rows] += judge.delta(self.state, asked) - judge.bound(self.state, asked)
+                proposals.outside[rows] += judge.delta(self.state, take(proposals, rows)) - bound[rows]
                 below = _below(proposals, rows)
                 proposals.stage[rows[below]] = BELOW_SCORE
                 rows = rows[~below]
