@@ -3,12 +3,16 @@
 Letters: ``L`` lanes (a translation of a document each), ``W`` words of the longest, ``R`` proposals. Words are numbers,
 which `Preparation.words` names; -1 fills the rows. Row r of the states that come with proposals is the translation that
 proposal r would change.
+
+Words of states are read when they are looked at first, which costs what the documents have of them: a feature that
+looks at what is removed and added alone never pays for the rest. So look at them while a function is at work: later the
+search has moved on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +25,7 @@ from gpusearch.kernels.records import (
     OPTION_WORDS,
     SENTENCE_SLOT,
     UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
     Problem,
     Proposals,
     State,
@@ -45,10 +50,6 @@ class Preparation:
 class States:
     """Translations of L documents."""
 
-    words: Integers
-    """``[L, W]``: target words of all sentences, one after the other."""
-    sentence: Integers
-    """``[L, W]``: the sentence of each word, from 0."""
     sentences: Integers
     """``[L]``: how many there are."""
     lane: Integers
@@ -57,9 +58,25 @@ class States:
     """``[L]``: place of the document in `Preparation.sources`."""
     names: Sequence[str]
     """`Preparation.words`."""
+    read: Callable[[], tuple[Integers, Integers]]
+    """`words` and `sentence`."""
 
     def __len__(self) -> int:
-        return len(self.words)
+        return len(self.lane)
+
+    @property
+    def words(self) -> Integers:
+        """``[L, W]``: target words of all sentences, one after the other."""
+        return self._rows[0]
+
+    @property
+    def sentence(self) -> Integers:
+        """``[L, W]``: the sentence of each word, from 0."""
+        return self._rows[1]
+
+    @cached_property
+    def _rows(self) -> tuple[Integers, Integers]:
+        return self.read()
 
     def texts(self) -> list[list[list[str]]]:
         """Of each translation the sentences, as lists of words."""
@@ -80,12 +97,21 @@ class Proposed:
     state: States
     sentence: Integers
     """``[R]``"""
-    begin: Integers
-    """``[R]``: where the words that give way begin in a row of ``state.words``."""
+    place: Integers
+    """``[R]``: where the words that give way begin in that sentence."""
     removed: Integers
     """``[R, *]``: words that give way."""
     added: Integers
     """``[R, *]``: words that take their place."""
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    @cached_property
+    def begin(self) -> Integers:
+        """``[R]``: where the words that give way begin in a row of ``state.words``."""
+        earlier = (self.state.sentence < self.sentence[:, None]) & (self.state.words >= 0)
+        return np.asarray(earlier.sum(axis=1) + self.place, np.int64)
 
     @cached_property
     def after(self) -> States:
@@ -100,8 +126,8 @@ class Proposed:
             begin, gone = int(self.begin[row]), int((self.removed[row] >= 0).sum())
             added = np.full(int((self.added[row] >= 0).sum()), self.sentence[row])
             places.append(np.concatenate((sentence[:begin], added, sentence[begin + gone :])))
-        state = self.state
-        return States(_padded(rows), _padded(places), state.sentences, state.lane, state.document, state.names)
+        after = _padded(rows), _padded(places)
+        return replace(self.state, read=lambda: after)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,28 +141,29 @@ class Reader:
 
     def states(self, state: State, lanes: Integers) -> States:
         """The translations of some lanes."""
-        texts = lane_texts(self.problem, state, lanes)
         unit = state.unit[lanes].astype(np.int64)
-        first, many = self.problem.unit[unit, UNIT_FIRST_SENTENCE], self.problem.unit[unit, 1]
-        assert len(texts.counts) == many.sum() and len(first) == len(lanes)
+        many = self.problem.unit[unit, UNIT_SENTENCES]
+        lanes = np.array(lanes, np.int64)
+        return States(many, lanes, unit, self.words, lambda: self._rows(state, lanes, many))
+
+    def _rows(self, state: State, lanes: Integers, many: Integers) -> tuple[Integers, Integers]:
+        """`States.words` and `States.sentence`; `many`: sentences of each lane."""
+        texts = lane_texts(self.problem, state, lanes)
+        counts = np.add.reduceat(texts.counts, offsets_of(many)[:-1])
         local = ranges(np.zeros_like(many), many)
-        words = _cut(self.word[texts.column], np.add.reduceat(texts.counts, offsets_of(many)[:-1]))
-        sentence = _cut(np.repeat(local, texts.counts), np.add.reduceat(texts.counts, offsets_of(many)[:-1]))
-        return States(words, sentence, many, np.asarray(lanes, np.int64), unit, self.words)
+        return _cut(self.word[texts.column], counts), _cut(np.repeat(local, texts.counts), counts)
 
     def proposed(self, state: State, proposals: Proposals) -> Proposed:
         """Some proposals; each with the translation of its lane."""
-        states = self.states(state, proposals.lane)
         unit = state.unit[proposals.lane]
         sentence = self.problem.unit[unit, UNIT_FIRST_SENTENCE] + proposals.sentence
         first = self.problem.sentence[sentence, SENTENCE_SLOT] + proposals.first
         gone = state.option[np.repeat(proposals.lane, proposals.replaced), ranges(first, proposals.replaced)]
         come = proposals.option[np.repeat(np.arange(len(first)), proposals.count), _counted(proposals.count)]
-        before = ((states.sentence < proposals.sentence[:, None]) & (states.words >= 0)).sum(axis=1)
         return Proposed(
-            states,
+            self.states(state, proposals.lane),
             proposals.sentence,
-            before + state.place[proposals.lane, first],
+            state.place[proposals.lane, first].astype(np.int64),
             self._words(gone, proposals.replaced),
             self._words(come, proposals.count),
         )
@@ -158,7 +185,8 @@ def states_of_text(document: Document) -> tuple[Preparation, States]:
     preparation = Preparation(list(numbers), [[list(sentence.source) for sentence in document]])
     zero = np.zeros(1, np.int64)
     row = np.array([words], np.int64).reshape(1, -1)
-    return preparation, States(row, sentence.reshape(1, -1), zero + len(document), zero, zero, list(numbers))
+    rows = row, sentence.reshape(1, -1)
+    return preparation, States(zero + len(document), zero, zero, list(numbers), lambda: rows)
 
 
 def _counted(counts: Integers) -> Integers:
