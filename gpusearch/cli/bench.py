@@ -39,13 +39,13 @@ def command(
     from gpusearch.io.documents import read_documents
     from gpusearch.model.problem import build_problem
     from gpusearch.search.bench import sweep
-    from gpusearch.search.judged import served
+    from gpusearch.search.judged import on_host
 
     given = {"chains": chains, "device": device, "threads": threads}
     settings = [f"search.{key}={value}" for key, value in given.items() if value is not None]
     corpus = read_documents(documents)
     decoder = load(config, [*(overrides or []), *settings])
-    searched = served(decoder.model, decoder.config)
+    searched = on_host(decoder.model, decoder.config)
     names = [document.id for document in corpus.documents]
     prepared = decoder.prepare(corpus)
     batch = build_problem(

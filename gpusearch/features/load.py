@@ -19,7 +19,7 @@ from gpusearch.features.material import Material, material_of
 from gpusearch.features.protocol import Feature, OfTexts, Scope, Tokens
 from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
-from gpusearch.features.user import BatchFeature, batch_feature, find, made
+from gpusearch.features.user import BatchFeature, batch_feature, find, identity, made
 from gpusearch.kernels.beam_cohesion import BeamCohesion
 from gpusearch.kernels.cohesion import Trees
 from gpusearch.kernels.cohesive import Cohesion as Cohesive
@@ -64,10 +64,8 @@ def made_feature(name: str, entry: FeatureConfig, text: TextConfig) -> Named:
     given = entry.options | {key: path for key, path in files.items() if path is not None}
     if ":" in entry.use:
         written = made(name, find(entry.use), given)
-        feature = (
-            compiled_feature(name, written) if getattr(written, "compiled", False) else batch_feature(name, written)
-        )
-        named = Named(name, feature, True)
+        form = compiled_feature if getattr(written, "compiled", False) else batch_feature
+        named = Named(name, form(name, written, identity(entry.use, written, given)), True)
     elif entry.use in BUILT_IN:
         built = made(name, BUILT_IN[entry.use], given)
         if isinstance(built, OfTexts):

@@ -10,8 +10,12 @@ A feature is a class, made with the options of its configuration (or the object 
     prepare(preparation)      told of all words and sources before a search; may be absent
     full(state)               values [L] or [L, K] of the translations, nats
     delta(state, proposal)    by how much proposals change them, [R] or [R, K]; where it is absent, `full` is used twice
-    bound(state, proposal)    what the weighted change is at most, [R]; cheap; may be absent
-    commit(state, proposal)   these proposals are accepted; may be absent
+    bound(state, proposal)    what the weighted change is at most, [R], infinity where that is not known; cheap; may be
+                              absent
+    commit(state, proposal)   these proposals are accepted, the state is still the one before them; may be absent
+
+`full` begins anew whatever a feature keeps of a lane; one that keeps something has a `delta`, since without it `full`
+is asked about translations that are only proposed.
 
 *Compiled into the kernels*, with ``compiled = True``: see ``compiled.py``.
 """
@@ -24,20 +28,21 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from hashlib import blake2b, file_digest
+from inspect import Parameter, getsource, signature
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpusearch.errors import InputError
-from gpusearch.features.batch import Preparation, States, states_of_text
+from gpusearch.errors import GpusearchError, InputError
+from gpusearch.features.answers import Answer, Floats, bounds_of, values_of
+from gpusearch.features.batch import Preparation, Proposed, States, states_of_text
+from gpusearch.features.calls import calling, failure
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import Room, Scope
 from gpusearch.features.text import Document
-from gpusearch.model.weights import VALUE_UNITS
-
-Floats = NDArray[np.float64]
 
 
 def find(use: str) -> Any:
@@ -56,6 +61,11 @@ def find(use: str) -> Any:
             found=f"{type(error).__name__}: {error}",
             expected="a module in the working folder or on PYTHONPATH",
         ) from error
+    except GpusearchError:
+        raise
+    except Exception as error:
+        places = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_file()]
+        raise failure(f"the import of {module}", error, places[-1].filename) from error
     for part in name.split("."):
         if not hasattr(found, part):
             raise InputError(f"{module} has no {name}", found=use)
@@ -90,7 +100,29 @@ def made(name: str, kind: Any, options: Mapping[str, Any]) -> Any:
         plain = parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
         if plain and option not in options and parameter.default is Parameter.empty:
             raise InputError(f"feature {name} needs {option}", hint=f"give it in [features.{name}]")
-    return kind(**options)
+    with calling(f"making feature {name}", kind):
+        return kind(**options)
+
+
+def identity(use: str, written: Any, options: Mapping[str, Any]) -> bytes:
+    """What tells users' features apart: how one is named, its options, what is in files, the source of its module."""
+    digest = blake2b(use.encode())
+    for name, value in sorted(options.items()):
+        said = repr(value).encode()
+        if isinstance(value, Path) and value.is_file():
+            with value.open("rb") as file:
+                said = file_digest(file, "blake2b").digest()
+        digest.update(f"\0{name}\0".encode() + said)
+    for module in dict.fromkeys((use.partition(":")[0], type(written).__module__)):
+        digest.update(f"\0{module}\0".encode() + _source(module).encode())
+    return digest.digest()
+
+
+def _source(module: str) -> str:
+    try:
+        return getsource(sys.modules[module])
+    except (KeyError, OSError, TypeError):  # it has none: compiled, or typed in
+        return ""
 
 
 def scope_of(name: str, feature: Any) -> Scope:
@@ -115,6 +147,7 @@ class BatchFeature:
     written: Any
     scope: Scope
     names: tuple[str, ...]
+    identity: bytes
     counts: ClassVar[tuple[str, ...]] = ()
 
     @property
@@ -122,24 +155,41 @@ class BatchFeature:
         """K"""
         return max(1, len(self.names))
 
+    def has(self, function: str) -> bool:
+        """Whether it is written."""
+        return hasattr(self.written, function)
+
     def records(self, room: Room) -> list[tuple[Any, ...]]:
         """None: kernels know but the places of its values."""
         return []
 
     def prepare(self, preparation: Preparation) -> None:
         """Tell the feature what there is."""
-        if hasattr(self.written, "prepare"):
-            self.written.prepare(preparation)
+        if self.has("prepare"):
+            self._call("prepare", preparation)
 
-    def full(self, state: States) -> Floats:
+    def full(self, state: States) -> Answer:
         """Values ``[L, K]``, nats."""
-        return self.checked(self.written.full(state), len(state), "full")
+        return values_of(self._what("full"), self._call("full", state), len(state), self.count)
+
+    def delta(self, proposed: Proposed) -> Answer:
+        """Changes of the values ``[R, K]``, nats."""
+        return values_of(self._what("delta"), self._call("delta", proposed.state, proposed), len(proposed), self.count)
+
+    def bound(self, proposed: Proposed) -> Floats:
+        """What the weighted changes are at most, ``[R]``, nats."""
+        return bounds_of(self._what("bound"), self._call("bound", proposed.state, proposed), len(proposed))
+
+    def commit(self, proposed: Proposed) -> None:
+        """Tell the feature what is accepted."""
+        if self.has("commit"):
+            self._call("commit", proposed.state, proposed)
 
     def values(self, document: Document) -> list[float]:
         """See `gpusearch.features.protocol.Feature`."""
         preparation, state = states_of_text(document)
         self.prepare(preparation)
-        return [float(value) for value in self.full(state)[0]]
+        return [float(value) for value in self.full(state).values[0]]
 
     def largest(self, material: Material) -> Floats:
         """Nothing is known of its values; each is checked as it comes."""
@@ -147,33 +197,25 @@ class BatchFeature:
 
     def fingerprint(self) -> bytes:
         """See `gpusearch.features.protocol.Feature`."""
-        return repr((type(self.written).__module__, type(self.written).__qualname__, vars(self.written))).encode()
+        return self.identity
 
-    def checked(self, answer: Any, rows: int, function: str) -> Floats:
-        """What a function of the feature has returned, as float64 ``[rows, K]``.
+    def _what(self, function: str) -> str:
+        return f"{function} of feature {self.name}"
 
-        Raises:
-            InputError: another shape; no numbers, or numbers that are too large.
-        """
-        if hasattr(answer, "detach"):  # a tensor of torch
-            answer = answer.detach().cpu().numpy()
-        values = np.asarray(answer, np.float64)
-        if values.shape == (rows,) and self.count == 1:
-            values = values[:, None]
-        if values.shape != (rows, self.count):
-            expected = f"[{rows}]" if self.count == 1 else f"[{rows}, {self.count}]"
-            raise InputError(f"{function} of feature {self.name}", found=f"shape {values.shape}", expected=expected)
-        if not (np.abs(values) * VALUE_UNITS < 2.0**50).all():
-            raise InputError(f"{function} of feature {self.name}", found="a value that is no number, or too large")
-        return values
+    def _call(self, function: str, *arguments: Any) -> Any:
+        with calling(self._what(function), type(self.written)):
+            return getattr(self.written, function)(*arguments)
 
 
-def batch_feature(name: str, written: Any) -> BatchFeature:
+def batch_feature(name: str, written: Any, identity: bytes) -> BatchFeature:
     """A feature in Python or torch.
 
     Raises:
-        InputError: it lacks what it needs.
+        InputError: it lacks what it needs, or asks for what it cannot have.
     """
     if not hasattr(written, "full"):
         raise InputError(f"feature {name} has no function full", found=type(written).__name__)
-    return BatchFeature(name, written, scope_of(name, written), tuple(getattr(written, "names", ())))
+    if getattr(written, "counts", ()):
+        hint = "count in full and commit, or write it in compiled form (docs/features.md)"
+        raise InputError(f"feature {name} is written in Python and has no tables of counts", found="counts", hint=hint)
+    return BatchFeature(name, written, scope_of(name, written), tuple(getattr(written, "names", ())), identity)

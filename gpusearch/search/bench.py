@@ -26,6 +26,7 @@ from gpusearch.kernels.records import (
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.search.device import make_driver
+from gpusearch.search.feature_check import check_features
 from gpusearch.search.judged import make_judges
 from gpusearch.search.run import search_settings
 
@@ -143,7 +144,12 @@ def _nothing() -> None:
 
 
 def sweep(batch: Batch, config: Config, model: Model, seconds: float) -> Iterator[Speed]:
-    """The configured mix for rising numbers of lanes, then without the bound, then each operation by itself."""
+    """The configured mix for rising numbers of lanes, then without the bound, then each operation by itself.
+
+    Raises:
+        InputError: features of a user that contradict themselves.
+    """
+    check_features(batch, search_settings(config, model, batch))
     most = len(batch.problem.unit) * config.search.chains
     lanes = 1
     while lanes < most:

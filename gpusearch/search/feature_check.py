@@ -1,18 +1,25 @@
 """Users' features on random proposals, before a search begins: `delta` must be the difference of `full`.
 
 Proposals are drawn and taken as in a search, interpreted, on the shortest unit that has two sentences; language models
-are left out. What is compiled must be exact, what is written in Python or torch may differ by rounding.
+are left out. What is compiled must be exact; what is written in Python or torch may differ by rounding to 2^-20 nat,
+and by that of the numbers that it returns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from traceback import walk_tb
 from typing import Any
 
 import numpy as np
 
 from gpusearch.errors import InputError
+from gpusearch.features.calls import failure
+from gpusearch.features.compiled import CompiledFeature
 from gpusearch.features.load import Named
+from gpusearch.features.material import material_of
+from gpusearch.features.protocol import Scope
 from gpusearch.features.user import BatchFeature
 from gpusearch.kernels.commit import commit, refresh
 from gpusearch.kernels.document import bound, delta, list_changes
@@ -35,11 +42,17 @@ from gpusearch.model.weights import VALUE_UNITS
 from gpusearch.search.judged import make_judges
 from gpusearch.search.state import make_scratch, make_state
 from gpusearch.search.stepwise import make_proposals
+from gpusearch.search.translation import text_of
 
 # Proposals looked at; every third of them is taken.
 PROPOSALS = 100
-# What a feature in floating point may differ by: nats, or a share of its value.
-TOLERANCE = 1e-4
+# A change and two values that are rounded to 2^-20 nat: what they may differ by, in that unit.
+ROUNDED = 2
+# What sums and the like may add to it: so many steps of the type of the numbers, each a share of the value, or of 1.
+STEPS = 256
+FLOAT32 = 2.0**-23
+# What a compiled feature's value in plain Python may differ by: 2^-20 nat a word and phrase, and a share of itself.
+SHARE = 1e-5
 NOW, NEXT = 0, 1
 
 
@@ -47,8 +60,8 @@ def check_features(batch: Batch, search: Search) -> None:
     """Try the users' features of a batch's model.
 
     Raises:
-        InputError: a change that is not the difference of values, a bound below it, integers that do not fit; names the
-            feature and the proposal.
+        InputError: a change that is not the difference of values, a bound below it, a state of its own that is not kept
+            up, integers that do not fit, an exception; names the feature, its function and the proposal.
     """
     if any(named.own for named in batch.options.model.document) and len(batch.problem.unit):
         _Check(batch, search).run()
@@ -58,7 +71,7 @@ class _Check:
     """A walk on one unit: lane `NOW` takes proposals, lane `NEXT` is computed from nothing."""
 
     def __init__(self, batch: Batch, search: Search) -> None:
-        self.options, self.model = batch.options, batch.options.model
+        self.batch, self.model = batch, batch.options.model
         self.problem = _without_models(batch.problem)
         unit = _short_unit(self.problem)
         self.row = self.problem.unit[unit]
@@ -66,61 +79,135 @@ class _Check:
         self.scratch = make_scratch(self.problem)
         self.records = tuple(exact(one) for one in (self.problem, search, self.state, self.scratch))
         self.judges = dict(zip(_in_python(self.model.document), make_judges(batch, 2), strict=True))
+        self.largest = {
+            named.name: float(feature.largest(material_of(batch.problem, batch.options))[unit])
+            for named, feature in _compiled(self.model.document)
+            if feature.says_largest
+        }
+        # Values of `NOW` from nothing, and the proposal that was taken last.
+        self.before: dict[str, Any] = {}
+        self.taken: str | None = None
 
     def run(self) -> None:
         """Look at all proposals."""
         problem, search, state, scratch = self.records
-        start_monotone(problem, search, state, scratch, NOW)
+        with self.told("at the first translation"):
+            start_monotone(problem, search, state, scratch, NOW)
         for judge in self.judges.values():
             judge.full(self.state, np.array([NOW]))
+        self.before = {named.name: self.values(named, NOW) for named in self.model.document}
         for step in range(PROPOSALS):
             _, local, first, replaced, count = draw(problem, search, state, scratch, NOW, step)
             if first >= 0:
-                self.look(Change(local, int(self.row[UNIT_FIRST_SENTENCE]) + local, first, replaced, count), step)
+                change = Change(local, int(self.row[UNIT_FIRST_SENTENCE]) + local, first, replaced, count)
+                where = f"at proposal {step}, {self.words(change)}"
+                with self.told(where):
+                    self.look(change, where if step % 3 == 0 else None)
+        self.check_texts()
 
-    def look(self, change: Change, step: int) -> None:
-        """Compare what every feature says of a proposal with its values before and after."""
+    @contextmanager
+    def told(self, where: str) -> Iterator[None]:
+        """Say of every error where it is met."""
+        try:
+            yield
+        except Exception as error:
+            said = error if isinstance(error, InputError) else self.failure_of_compiled(error)
+            if said is None:
+                raise
+            raise InputError(
+                f"{said.what} {where}",
+                path=said.path,
+                line=said.line,
+                found=said.found,
+                expected=said.expected,
+                hint=said.hint,
+            ) from error
+
+    def failure_of_compiled(self, error: Exception) -> InputError | None:
+        """What is said of an exception of a user's compiled feature: one whose record its frames have."""
+        chain = self.chain()
+        own = {id(chain[named.name]): (named, feature) for named, feature in _compiled(self.model.document)}
+        for frame, _ in reversed(list(walk_tb(error.__traceback__))):
+            for value in frame.f_locals.values():
+                found = own.get(id(value)) or own.get(id(getattr(value, "feature", None)))
+                if found is not None:
+                    return _failure(*found, error)
+        return None
+
+    def look(self, change: Change, take: str | None) -> None:
+        """Compare what features say of a proposal with their values before and after; `take`: where, if it is taken."""
         problem, search, state, scratch = self.records
         proposals = self.proposals(change)
-        where = f"at proposal {step}, {self.words(change)}"
-        said = {}
-        for named in self.model.document:
-            try:
-                said[named.name] = self.changes(named, change, proposals)
-            except (IndexError, OverflowError) as error:
-                raise InputError(f"feature {named.name} fails {where}", found=str(error)) from error
+        said = {named.name: self.changes(named, change, proposals, NOW) for named in self.model.document}
         self.put(change)
+        self.from_nothing()
+        after = {named.name: self.values(named, NEXT) for named in self.model.document}
+        for named in self.model.document:
+            before, then, by = self.before[named.name], after[named.name], said[named.name]
+            self.check_largest(named, then)
+            if not self.agree(named, by, before, then):
+                raise self.contradiction(named, change, proposals, by, then)
+        self.check_bounds(change, proposals, said)
+        if take is not None:
+            for judge in self.judges.values():
+                judge.commit(self.state, proposals)
+            commit(problem, search, state, scratch, NOW, change.local, *change[1:])
+            self.before, self.taken = after, take
+
+    def from_nothing(self) -> None:
+        """Compute the lane `NEXT` from its phrases."""
+        problem, search, state, scratch = self.records
         refresh(problem, search, state, scratch, NEXT)
         for judge in self.judges.values():
             judge.full(self.state, np.array([NEXT]))
-        for named in self.model.document:
-            here = slice(*self.model.features.groups[named.name])
-            before, after = self.state.feature[NOW, here].copy(), self.state.feature[NEXT, here]
-            if not _agree(named, said[named.name], before, after):
-                raise InputError(
-                    f"delta of feature {named.name} is not the difference of full {where}",
-                    found=_nats(said[named.name]),
-                    expected=f"{_nats(after - before)}: from {_nats(before)} to {_nats(after)}",
-                )
-        self.check_bounds(change, proposals, said, where)
-        if step % 3 == 0:
-            commit(problem, search, state, scratch, NOW, change.local, *change[1:])
-            for judge in self.judges.values():
-                judge.commit(self.state, proposals)
-                judge.full(self.state, np.array([NOW]))
 
-    def changes(self, named: Named, change: Change, proposals: Proposals) -> Any:
-        """What a feature says, of each value, 2^-20 nat."""
+    def values(self, named: Named, lane: int) -> Any:
+        """The values of a lane, 2^-20 nat."""
+        return self.state.feature[lane, slice(*self.model.features.groups[named.name])].copy()
+
+    def changes(self, named: Named, change: Change, proposals: Proposals, lane: int) -> Any:
+        """What a feature says of a proposal to a lane, of each value, 2^-20 nat."""
         if named.name in self.judges:
-            judge = self.judges[named.name]
-            judge.delta(self.state, proposals)
-            return judge.last(proposals)[0]
+            judge, asked = self.judges[named.name], proposals._replace(lane=np.array([lane]))
+            judge.delta(self.state, asked)
+            return judge.last(asked)[0].copy()
         problem, search, state, scratch = self.records
-        list_changes(problem.document, problem, state, scratch, NOW, *change[1:])
+        list_changes(problem.document, problem, state, scratch, lane, *change[1:])
         feature = self.chain()[named.name]
-        return np.array([delta(feature, problem, search, state, scratch, NOW, change)], np.int64)
+        return np.array([delta(feature, problem, search, state, scratch, lane, change)], np.int64)
 
-    def check_bounds(self, change: Change, proposals: Proposals, said: dict[str, Any], where: str) -> None:
+    def agree(self, named: Named, said: Any, before: Any, after: Any, least: float = 0.0) -> bool:
+        """Whether a change is the difference of two values, but for rounding where a feature is in floating point; its
+        numbers are taken to be no more exact than `least`."""
+        if named.name not in self.judges:
+            return bool((said == after - before).all())
+        share = STEPS * max(self.judges[named.name].step, least)
+        most = ROUNDED + share * np.maximum(VALUE_UNITS, np.maximum(np.abs(before), np.abs(after)))
+        return bool((np.abs(said - (after - before)) <= most).all())
+
+    def contradiction(self, named: Named, change: Change, proposals: Proposals, said: Any, after: Any) -> InputError:
+        """What is wrong with a feature: `delta`, or `commit` where `delta` is right as soon as all begins anew."""
+        before, hint = self.before[named.name], None
+        what = f"delta of feature {named.name} is not the difference of full"
+        if self.agree(named, said, before, after, FLOAT32):
+            hint = "what is computed in float32 is to be returned as float32"
+        if self.taken is not None and _has_commit(named):
+            self.state.option[NEXT], self.state.length[NEXT] = self.state.option[NOW], self.state.length[NOW]
+            self.from_nothing()
+            if self.agree(named, self.changes(named, change, proposals, NEXT), before, after):
+                what = f"commit of feature {named.name} does not keep up what delta needs: delta is wrong"
+                hint = f"commit was called last {self.taken}"
+        expected = f"{_nats(after - before)}: from {_nats(before)} to {_nats(after)}"
+        return InputError(what, found=_nats(said), expected=expected, hint=hint)
+
+    def check_largest(self, named: Named, values: Any) -> None:
+        """No value may be larger than a feature says."""
+        most = self.largest.get(named.name)
+        if most is not None and np.abs(values).max() > most * VALUE_UNITS:
+            found = f"full {_nats(values)}"
+            raise InputError(f"largest of feature {named.name} is not its largest value", found=most, expected=found)
+
+    def check_bounds(self, change: Change, proposals: Proposals, said: dict[str, Any]) -> None:
         """No bound may lie below the change."""
         problem, search, state, scratch = self.records
         list_changes(problem.document, problem, state, scratch, NOW, *change[1:])
@@ -134,10 +221,30 @@ class _Check:
                 most = bound(feature, int(weights[0]), problem, search, state, scratch, NOW, change)
             if most < exactly:
                 raise InputError(
-                    f"bound of feature {named.name} lies below its change {where}",
+                    f"bound of feature {named.name} lies below its change",
                     found=most / VALUE_UNITS**2,
                     expected=f"at least {exactly / VALUE_UNITS**2}",
                 )
+
+    def check_texts(self) -> None:
+        """What a compiled feature says of the text in plain Python is its value."""
+        derivation = [self.options(local) for local in range(int(self.row[UNIT_SENTENCES]))]
+        text = [text_of(self.batch, options) for options in derivation]
+        terms = sum(len(sentence.phrases) + len(sentence.words) for sentence in text)
+        for named, feature in _compiled(self.model.document):
+            parts = [[sentence] for sentence in text] if feature.scope is Scope.SENTENCE else [text]
+            said = sum(feature.value(part) for part in parts if any(sentence.phrases for sentence in part))
+            value = float(self.before[named.name][0]) / VALUE_UNITS
+            if abs(said - value) > (terms + 1) / VALUE_UNITS + SHARE * abs(value):
+                words = " / ".join(" ".join(sentence.words) for sentence in text)
+                raise InputError(
+                    f"value of feature {named.name} is not what full says of {words!r}", found=said, expected=value
+                )
+
+    def options(self, local: int) -> Any:
+        """The phrases of a sentence of `NOW`."""
+        slots = int(self.problem.sentence[int(self.row[UNIT_FIRST_SENTENCE]) + local, SENTENCE_SLOT])
+        return self.state.option[NOW, slots : slots + int(self.state.length[NOW, local])]
 
     def chain(self) -> dict[str, Any]:
         """The records of features by name, but for those in Python."""
@@ -150,8 +257,7 @@ class _Check:
         state = self.state
         state.option[NEXT], state.length[NEXT] = state.option[NOW], state.length[NOW]
         slots = int(self.problem.sentence[change.sentence, SENTENCE_SLOT])
-        length = int(state.length[NOW, change.local])
-        row = state.option[NOW, slots : slots + length].tolist()
+        row = self.options(change.local).tolist()
         row[change.first : change.first + change.replaced] = self.scratch.option[: change.count].tolist()
         state.option[NEXT, slots : slots + len(row)] = row
         state.length[NEXT, change.local] = len(row)
@@ -169,19 +275,36 @@ class _Check:
         """The proposal as people read it."""
         slots = int(self.problem.sentence[change.sentence, SENTENCE_SLOT]) + change.first
         rows = self.state.option[NOW, slots : slots + change.replaced], self.scratch.option[: change.count]
-        before, after = (" ".join(word for one in row.tolist() for word in self.options.target(one)) for row in rows)
+        before, after = (
+            " ".join(word for one in row.tolist() for word in self.batch.options.target(one)) for row in rows
+        )
         return f"sentence {change.local + 1}, {before!r} to {after!r}"
 
 
-def _agree(named: Named, said: Any, before: Any, after: Any) -> bool:
-    if not isinstance(named.feature, BatchFeature):
-        return bool((said == after - before).all())
-    most = TOLERANCE * np.maximum(VALUE_UNITS, np.maximum(np.abs(before), np.abs(after)))
-    return bool((np.abs(said - (after - before)) <= most).all())
+def _failure(named: Named, feature: CompiledFeature, error: Exception) -> InputError:
+    """The exception of a compiled feature, with the function of it that has led there, if one has."""
+    functions = {function.__code__: name for name, function in feature.functions().items()}
+    for frame, _ in walk_tb(error.__traceback__):
+        if frame.f_code in functions:
+            what = f"{functions[frame.f_code]} of feature {named.name}"
+            return failure(what, error, frame.f_code.co_filename)
+    return failure(f"feature {named.name}", error, None)
+
+
+def _has_commit(named: Named) -> bool:
+    feature = named.feature
+    if isinstance(feature, BatchFeature):
+        return feature.has("commit")
+    return isinstance(feature, CompiledFeature) and "commit" in feature.functions()
 
 
 def _nats(values: Any) -> str:
     return ", ".join(f"{float(value) / VALUE_UNITS:.9g}" for value in np.atleast_1d(values))
+
+
+def _compiled(document: Sequence[Named]) -> list[tuple[Named, CompiledFeature]]:
+    """Users' own that are compiled."""
+    return [(named, named.feature) for named in document if isinstance(named.feature, CompiledFeature)]
 
 
 def _in_python(document: Sequence[Named]) -> list[str]:

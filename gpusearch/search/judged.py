@@ -6,19 +6,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.config import Config
+from gpusearch.config.presets import PRESETS
 from gpusearch.errors import InputError
-from gpusearch.features.batch import Proposed, Reader
+from gpusearch.features.answers import Answer
+from gpusearch.features.batch import Reader
 from gpusearch.features.load import batch_features, reader
-from gpusearch.features.user import BatchFeature, Floats
+from gpusearch.features.user import BatchFeature
 from gpusearch.kernels.records import SCORE_BITS, VALUE_BITS, Proposals, State
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
+from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.driver import Lanes
 
 Integers = NDArray[np.int64]
 
-# More than the values of a feature can change a score by: what a proposal may gain where the feature has no bound.
-UNBOUNDED = 1 << 58
+# Weighted values stay below it, so changes stay below `UNBOUNDED`: what a proposal may gain where the feature has no
+# bound. 2^-40 nat.
+LARGEST = 1 << 57
+UNBOUNDED = 2 * LARGEST
 
 
 class FeatureJudge:
@@ -31,30 +36,41 @@ class FeatureJudge:
     """
 
     headroom: int | None = None
+    step: float = 0.0
+    """Of the least exact type of numbers that the feature has returned (`gpusearch.features.answers.Answer`)."""
 
     def __init__(self, feature: BatchFeature, reader: Reader, weights: Integers, first: int, lanes: int) -> None:
         self._feature, self._reader, self._weights = feature, reader, weights
         self._columns = slice(first, first + len(weights))
         self._change = np.zeros((lanes, len(weights)), np.int64)
+        # A change that is rounded may be above what a bound says of the one that is not.
+        self._rounding = int(np.abs(weights).sum())
 
     def full(self, state: State, lanes: Lanes) -> Integers:
         """See `gpusearch.search.stepwise.Judge`."""
-        values = _rounded(self._feature.full(self._reader.states(state, lanes)))
+        values = self._rounded(self._feature.full(self._reader.states(state, lanes)))
+        self._check_range("full", values)
         state.feature[lanes, self._columns] = values
         return values @ self._weights
 
     def bound(self, state: State, proposals: Proposals) -> Integers:
         """See `gpusearch.search.stepwise.Judge`."""
-        if not hasattr(self._feature.written, "bound"):
+        if not self._feature.has("bound"):
             return np.full(len(proposals.lane), UNBOUNDED)
-        proposed = self._reader.proposed(state, proposals)
-        nats = np.asarray(self._feature.written.bound(proposed.state, proposed), np.float64)
-        return np.ceil(np.ldexp(nats, SCORE_BITS)).astype(np.int64)
+        nats = self._feature.bound(self._reader.proposed(state, proposals))
+        units = np.clip(np.ldexp(nats, SCORE_BITS), -UNBOUNDED, UNBOUNDED)
+        return np.ceil(units).astype(np.int64) + self._rounding
 
     def delta(self, state: State, proposals: Proposals) -> Integers:
         """See `gpusearch.search.stepwise.Judge`."""
-        proposed = self._reader.proposed(state, proposals)
-        change = self.change(proposed, state.feature[proposals.lane, self._columns])
+        proposed, present = self._reader.proposed(state, proposals), state.feature[proposals.lane, self._columns]
+        if self._feature.has("delta"):
+            change = self._rounded(self._feature.delta(proposed))
+            self._check_range("delta", present + change)
+        else:
+            after = self._rounded(self._feature.full(proposed.after))
+            self._check_range("full", after)
+            change = after - present
         self._change[proposals.lane] = change
         return change @ self._weights
 
@@ -62,23 +78,24 @@ class FeatureJudge:
         """What `delta` said of proposals when it was asked last: ``[R, K]``, 2^-20 nat."""
         return self._change[proposals.lane]
 
-    def change(self, proposed: Proposed, present: Integers) -> Integers:
-        """By how much proposals change the values: ``[R, K]``, 2^-20 nat; `present` are those of the states."""
-        if not hasattr(self._feature.written, "delta"):
-            return _rounded(self._feature.full(proposed.after)) - present
-        answer = self._feature.written.delta(proposed.state, proposed)
-        return _rounded(self._feature.checked(answer, len(present), "delta"))
-
     def commit(self, state: State, proposals: Proposals) -> None:
         """See `gpusearch.search.stepwise.Judge`."""
         state.feature[proposals.lane, self._columns] += self._change[proposals.lane]
-        if hasattr(self._feature.written, "commit"):
-            proposed = self._reader.proposed(state, proposals)
-            self._feature.written.commit(proposed.state, proposed)
+        self._feature.commit(self._reader.proposed(state, proposals))
 
+    def _rounded(self, answer: Answer) -> Integers:
+        self.step = max(self.step, answer.step)
+        return np.rint(np.ldexp(answer.values, VALUE_BITS)).astype(np.int64)
 
-def _rounded(values: Floats) -> Integers:
-    return np.rint(np.ldexp(values, VALUE_BITS)).astype(np.int64)
+    def _check_range(self, function: str, values: Integers) -> None:
+        weighted = np.abs(values).astype(np.float64) @ np.abs(self._weights)
+        if (weighted >= LARGEST).any():
+            raise InputError(
+                f"{function} of feature {self._feature.name}",
+                found=f"a value of {weighted.max() / SCORE_UNITS:.6g} nats, weighted",
+                expected=f"less than {LARGEST / SCORE_UNITS:g}",
+                hint="give it a smaller weight, or smaller values",
+            )
 
 
 def make_judges(batch: Batch, lanes: int) -> list[FeatureJudge]:
@@ -99,22 +116,41 @@ def make_judges(batch: Batch, lanes: int) -> list[FeatureJudge]:
     ]
 
 
-def served(model: Model, config: Config) -> Config:
-    """The configuration as far as features in Python or torch can take part: a search by random proposals or a sampler,
-    on the CPU; the output of a search is the best chain of each unit.
+def on_host(model: Model, config: Config) -> Config:
+    """The configuration with the device that features in Python or torch are asked on, where there are any.
 
     Raises:
-        InputError: a sweep, whose neighbours only kernels see; a GPU.
+        InputError: a GPU.
     """
-    for named, _ in batch_features(model):
-        if config.search.policy == "sweep":
-            hint = "write it in compiled form (docs/features.md)"
-            raise InputError(f"feature {named.name} is written in Python", found='policy = "sweep"', hint=hint)
-        if config.search.device == "cuda":
-            hint = "--device cpu, or write it in compiled form (docs/features.md)"
-            raise InputError(f"feature {named.name} is asked on the host", found="device = cuda", hint=hint)
-    if not batch_features(model):
+    found = batch_features(model)
+    if found and config.search.device == "cuda":
+        hint = "--device cpu, or write it in compiled form (docs/features.md)"
+        raise InputError(f"feature {found[0][0].name} is asked on the host", found="device = cuda", hint=hint)
+    return _with_search(config, device="cpu") if found else config
+
+
+def served(model: Model, config: Config) -> Config:
+    """`on_host` for a search as far as features in Python or torch can take part: by random proposals, or blocks; its
+    output is the best chain of each unit. What comes of a default or a preset gives way to that.
+
+    Raises:
+        InputError: what only kernels can do is asked for: a sweep, rounds of the lattice, a GPU.
+    """
+    found, search = batch_features(model), config.search
+    if not found:
         return config
-    recombine = "best-unit" if config.search.recombine == "lattice" else config.search.recombine
-    possible = {"device": "cpu", "recombine": recombine, "final_sweep": False}
-    return config.model_copy(update={"search": config.search.model_copy(update=possible)})
+    beyond = {
+        'policy = "sweep"': search.policy == "sweep",
+        "final_sweep = true": search.final_sweep and not PRESETS[search.preset].get("final_sweep"),
+        f"lattice.every = {search.lattice.every}": search.lattice.every is not None,
+    }
+    for setting, asked in beyond.items():
+        if asked:
+            hint = "write it in compiled form (docs/features.md)"
+            raise InputError(f"feature {found[0][0].name} is written in Python", found=setting, hint=hint)
+    recombine = "best-unit" if search.recombine == "lattice" else search.recombine
+    return _with_search(on_host(model, config), recombine=recombine, final_sweep=False)
+
+
+def _with_search(config: Config, **values: object) -> Config:
+    return config.model_copy(update={"search": config.search.model_copy(update=values)})

@@ -47,8 +47,9 @@ from gpusearch.model.units import document_identities
 from gpusearch.search.chains import Start, reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
+from gpusearch.search.feature_check import check_features
 from gpusearch.search.initial import RandomStart, given_start
-from gpusearch.search.judged import make_judges, served
+from gpusearch.search.judged import make_judges, on_host
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
 from gpusearch.search.sample_folder import make_header, open_folder, write_header
@@ -97,7 +98,7 @@ def sample_documents(
             do not fit the documents or the distortion limit; see `build_problem`.
     """
     model = with_features(model, config)
-    config = served(model, config)
+    config = on_host(model, config)
     if crosses_sentences(model):
         config = config.model_copy(update={"sample": config.sample.model_copy(update={"unit": "document"})})
     header = make_header(model, config, documents, sources, ids, constraints or {}, given)
@@ -126,6 +127,7 @@ def sample_documents(
     def need_of(part: _Batch) -> Need:
         if status is not None:
             status(0, "memory and disk")
+        check_features(part.batch, part.sampler.search)
         return part.need()
 
     # What may be wrong with any of them shows before the first is sampled; only one by itself is kept until then.

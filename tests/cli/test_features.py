@@ -25,13 +25,28 @@ def test_those_of_a_model_are_listed_as_well(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine_to_list.py").write_text(
-        "class Two:\n    scope = 'document'\n    names = ('a', 'b')\n    def full(self, state): ...\n", encoding="utf-8"
+        "class Two:\n    scope = 'document'\n    names = ('a', 'b')\n    def __init__(self, steps=3): ...\n"
+        "    def full(self, state): ...\n"
+        "class Changing(Two):\n    names = ()\n    def delta(self, state, proposal): ...\n"
+        "class Compiled:\n    scope = 'sentence'\n    compiled = True\n    def value(self, document): ...\n"
+        "    def full(my, problem, search, state, scratch, lane): ...\n"
+        "    def delta(my, problem, search, state, scratch, lane, change): ...\n"
+        "object = Two()\n",
+        encoding="utf-8",
     )
     settings = ["features.two={use='mine_to_list:Two', weights=[1, 2]}", "features.ttr=type-token-ratio"]
+    settings += [f"features.{name.lower()}=mine_to_list:{name}" for name in ("Changing", "Compiled")]
+    settings += ["features.made={use='mine_to_list:object', weights=[1, 2]}"]
     assert run(["features", "-c", str(TINY), *(f"--set={setting}" for setting in settings)]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.split("\n\n")[1].split("\n")]
-    assert rows[1] == ["two", "document", "a,", "b", "1,", "2", "mine_to_list:Two"]
-    assert rows[2] == ["ttr", "document", "ttr", "1", "type-token-ratio"]
+    rows = [" ".join(line.split()) for line in capsys.readouterr().out.split("\n\n")[1].split("\n")]
+    assert rows[1:] == [
+        "two document a, b 1, 2 mine_to_list:Two Python steps = 3 its full, on the host",
+        "ttr document ttr 1 type-token-ratio built in form = 'paper' the words that change",
+        "changing document changing 1 mine_to_list:Changing Python steps = 3 its delta, on the host",
+        "compiled sentence compiled 1 mine_to_list:Compiled compiled - its delta, in kernels",
+        "made document a, b 1, 2 mine_to_list:object Python - its full, on the host",
+        "",
+    ]
 
 
 def test_settings_belong_to_a_model(capsys: pytest.CaptureFixture[str]) -> None:
