@@ -3,8 +3,8 @@
 usage: python -m profiling.user_features PARITY WORK [--seconds 4] [--lanes 64] [--keep]
 
 The code is that of the page, so what is measured is what a reader has who follows it. The newstest2012 model on its
-shortest document (175 words), one thread, from random starts. The compiled form stands beside the built-in feature of
-the same value; the forms in Python and torch work on 64 lanes at a time.
+shortest and its longest document (175 and 1,755 words), one thread, from random starts. The compiled form stands beside
+the built-in feature of the same value; the forms in Python and torch work on 64 lanes at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gpusearch.features.load import with_document, with_features
 from gpusearch.model.model import load_model
 from gpusearch.model.problem import build_problem
 from gpusearch.search.bench import measure
-from gpusearch.search.judged import served
+from gpusearch.search.judged import on_host
 from profiling.results import keep
 from profiling.throughput import Report
 from tests.parity_model import newstest_documents, write_newstest
@@ -49,17 +49,17 @@ def main() -> None:
     (arguments.work / f"{MODULE}.py").write_text("\n".join(blocks), encoding="utf-8")
     sys.path.insert(0, str(arguments.work))
     path = write_newstest(arguments.work, arguments.parity)
-    document = min(newstest_documents(arguments.parity), key=lambda document: sum(map(len, document)))
+    documents = sorted(newstest_documents(arguments.parity), key=lambda document: sum(map(len, document)))
     report, rates = Report(), {}
-    for name, settings in FORMS.items():
-        config = load_config(path, ["search.threads=1", "search.device=cpu", *settings])
-        made = with_features(load_model(config), config)
-        config = served(made, config)
-        batch = with_document(build_problem(made, [document], None, config.search, units="document"))
-        speed = measure(batch, config, made, lanes=arguments.lanes, seconds=arguments.seconds)
-        rates[name] = report.add(
-            f"features: a user's, {name}, {arguments.lanes} lanes", speed.proposals_per_cpu_second, "proposals/CPU s"
-        )
+    for where, document in (("", documents[0]), (", longest document", documents[-1])):
+        for name, settings in FORMS.items():
+            config = load_config(path, ["search.threads=1", "search.device=cpu", *settings])
+            made = with_features(load_model(config), config)
+            config = on_host(made, config)
+            batch = with_document(build_problem(made, [document], None, config.search, units="document"))
+            speed = measure(batch, config, made, lanes=arguments.lanes, seconds=arguments.seconds)
+            what = f"features: a user's, {name}, {arguments.lanes} lanes{where}"
+            rates[name + where] = report.add(what, speed.proposals_per_cpu_second, "proposals/CPU s")
     report.add("features: a user's, built in / compiled", rates["built in"] / rates["compiled"], "")
     if arguments.keep:
         keep([(what.removeprefix("throughput: "), value, unit) for what, value, unit in report.rows])
