@@ -55,7 +55,7 @@ def values_of(what: str, returned: Any, rows: int, count: int) -> Answer:
     if values.shape == (rows,) and count == 1:
         values = values[:, None]
     _check_shape(what, values, (rows, count), f"[{rows}]" if count == 1 else f"[{rows}, {count}]")
-    if not (np.abs(values) * VALUE_UNITS < 2.0**50).all():
+    if not (np.abs(values) < 2.0**50 / VALUE_UNITS).all():
         raise InputError(what, found="a value that is no number, or too large")
     return Answer(values, step)
 

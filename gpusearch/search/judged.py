@@ -58,8 +58,8 @@ class FeatureJudge:
         if not self._feature.has("bound"):
             return np.full(len(proposals.lane), UNBOUNDED)
         nats = self._feature.bound(self._reader.proposed(state, proposals))
-        units = np.clip(np.ldexp(nats, SCORE_BITS), -UNBOUNDED, UNBOUNDED)
-        return np.ceil(units).astype(np.int64) + self._rounding
+        most = UNBOUNDED / SCORE_UNITS
+        return np.ceil(np.ldexp(np.clip(nats, -most, most), SCORE_BITS)).astype(np.int64) + self._rounding
 
     def delta(self, state: State, proposals: Proposals) -> Integers:
         """See `gpusearch.search.stepwise.Judge`."""

@@ -119,7 +119,7 @@ class Tight(Words):
 
 class Unknown(Words):
     def bound(self, state, proposal):
-        return np.full(len(proposal), np.inf)
+        return [(np.inf, 1e300)[row % 2] for row in range(len(proposal))]
 
 
 class Sometimes(Words):
@@ -165,6 +165,16 @@ class Off(Words):
         return super().delta(state, proposal) + 1e-5
 
 
+class Endless(Words):
+    def full(self, state):
+        return [1e300] * len(state)
+
+
+class Ragged(Words):
+    def full(self, state):
+        return [[1.0], [1.0, 2.0]]
+
+
 class Huge(Words):
     def full(self, state):
         return 3e5 + super().full(state)
@@ -186,6 +196,8 @@ def test_a_bound_changes_nothing(write: Write) -> None:
         ("Column", rf"bound of feature x {AT}; found shape \(1, 1\); expected \[1\]"),
         ("Nan", rf"bound of feature x {AT}; found a bound that is no number; expected nats, or infinity for none"),
         ("Text", rf"bound of feature x {AT}; found list: items of type <U4; expected numbers"),
+        ("Endless", r"full of feature x; found a value that is no number, or too large"),
+        ("Ragged", r"full of feature x; found list: .*; expected numbers"),
         ("Huge", r"full of feature x; found a value of 3000\d\d.* nats, weighted; expected less than 131072; give it"),
         ("Off", rf"delta of feature x is not the difference of full {AT}; found [-\d.e]+; expected [-\d.e]+: from"),
         (
