@@ -94,6 +94,69 @@ def test_a_commit_that_does_not_keep_up_is_told_from_a_wrong_delta(write: Write)
         tried(of("Forgetful"))
 
 
+COMPILED = """
+import numpy as np
+
+from gpusearch.kernels.operations import phrase
+from gpusearch.kernels.records import UNIT_FIRST_SENTENCE, UNIT_SENTENCES
+
+
+class Square:
+    # Of the number of letters, which it keeps.
+    scope = "document"
+    compiled = True
+
+    def value(self, document):
+        return sum(len(word) for sentence in document for word in sentence.words) ** 2
+
+    def largest(self, material):
+        return 1e4
+
+    def prepare(self, room):
+        letters = room.material.sums(np.array([len(word) for word in room.material.words], np.int64))
+        return {"letters": letters, "place": np.array([room.keep_sums(1)])}
+
+    def full(my, problem, search, state, scratch, lane):
+        total = 0
+        unit = state.unit[lane]
+        for local in range(problem.unit[unit, UNIT_SENTENCES]):
+            for slot in range(state.length[lane, local]):
+                total += my.letters[phrase(problem, state, lane, problem.unit[unit, UNIT_FIRST_SENTENCE] + local, slot)]
+        state.sum[lane, my.place[0]] = total
+        return total * total << 20
+
+    def delta(my, problem, search, state, scratch, lane, change):
+        more = 0
+        for k in range(change.count):
+            more += my.letters[scratch.option[k]]
+        for slot in range(change.first, change.first + change.replaced):
+            more -= my.letters[phrase(problem, state, lane, change.sentence, slot)]
+        now = state.sum[lane, my.place[0]]
+        return more * (2 * now + more) << 20
+
+    def commit(my, problem, search, state, scratch, lane, change):
+        more = 0
+        for k in range(change.count):
+            more += my.letters[scratch.option[k]]
+        for slot in range(change.first, change.first + change.replaced):
+            more -= my.letters[phrase(problem, state, lane, change.sentence, slot)]
+        state.sum[lane, my.place[0]] = state.sum[lane, my.place[0]] + more
+
+
+class Confused(Square):
+    def commit(my, problem, search, state, scratch, lane, change):
+        state.sum[lane, my.place[0]] = state.sum[lane, my.place[0]] + change.count
+"""
+
+
+def test_what_a_compiled_feature_keeps_is_tried_as_well(write: Write) -> None:
+    """Functions of a class may be those of its base."""
+    write(COMPILED)
+    tried(of("Square"))
+    with pytest.raises(InputError, match=rf"commit of feature x does not keep up .* {AT}; .* was called last at"):
+        tried(of("Confused"))
+
+
 WORTH = """
 import numpy as np
 import torch
