@@ -186,10 +186,13 @@ class _Check:
         return bool((np.abs(said - (after - before)) <= most).all())
 
     def contradiction(self, named: Named, change: Change, proposals: Proposals, said: Any, after: Any) -> InputError:
-        """What is wrong with a feature: `delta`, or `commit` where `delta` is right as soon as all begins anew."""
+        """What is wrong with a feature: `delta`, or `commit` where `delta` is right as soon as all begins anew; `full`
+        where there is no `delta`."""
         before, hint = self.before[named.name], None
         what = f"delta of feature {named.name} is not the difference of full"
-        if self.agree(named, said, before, after, FLOAT32):
+        if isinstance(named.feature, BatchFeature) and not named.feature.has("delta"):
+            what = f"full of feature {named.name} does not say the same twice"
+        elif self.agree(named, said, before, after, FLOAT32):
             hint = "what is computed in float32 is to be returned as float32"
         if self.taken is not None and _has_commit(named):
             self.state.option[NEXT], self.state.length[NEXT] = self.state.option[NOW], self.state.length[NOW]

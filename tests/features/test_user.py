@@ -238,6 +238,15 @@ class Ragged(Words):
         return [[1.0], [1.0, 2.0]]
 
 
+class Restless:
+    scope = "document"
+    asked = 0
+
+    def full(self, state):
+        self.asked += 1
+        return [float(self.asked)] * len(state)
+
+
 class Huge(Words):
     def full(self, state):
         return 3e5 + super().full(state)
@@ -259,6 +268,7 @@ def test_a_bound_changes_nothing(write: Write) -> None:
         ("Column", rf"bound of feature x {AT}; found shape \(1, 1\); expected \[1\]"),
         ("Nan", rf"bound of feature x {AT}; found a bound that is no number; expected nats, or infinity for none"),
         ("Text", rf"bound of feature x {AT}; found list: items of type <U4; expected numbers"),
+        ("Restless", rf"full of feature x does not say the same twice {AT}; found 1; expected 2: from 1 to 3"),
         ("Endless", r"full of feature x; found a value that is no number, or too large"),
         ("Ragged", r"full of feature x; found list: .*; expected numbers"),
         ("Huge", r"full of feature x; found a value of 3000\d\d.* nats, weighted; expected less than 131072; give it"),
