@@ -22,7 +22,7 @@ from gpusearch.features.material import material_of
 from gpusearch.features.protocol import Scope
 from gpusearch.features.user import BatchFeature
 from gpusearch.kernels.commit import commit, refresh
-from gpusearch.kernels.document import bound, delta, list_changes
+from gpusearch.kernels.document import UNKNOWN, bound, delta, gap, list_changes
 from gpusearch.kernels.records import (
     LM_INFO,
     SENTENCE_SLOT,
@@ -38,7 +38,7 @@ from gpusearch.kernels.records import (
 from gpusearch.kernels.step import draw, start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.model.problem import Batch
-from gpusearch.model.weights import VALUE_UNITS
+from gpusearch.model.weights import SCORE_UNITS, VALUE_UNITS
 from gpusearch.search.judged import make_judges
 from gpusearch.search.state import make_scratch, make_state
 from gpusearch.search.stepwise import make_proposals
@@ -211,7 +211,7 @@ class _Check:
             raise InputError(f"largest of feature {named.name} is not its largest value", found=most, expected=found)
 
     def check_bounds(self, change: Change, proposals: Proposals, said: dict[str, Any]) -> None:
-        """No bound may lie below the change."""
+        """No bound may lie below the change, and what makes the change of it must do so."""
         problem, search, state, scratch = self.records
         list_changes(problem.document, problem, state, scratch, NOW, *change[1:])
         for named in self.model.document:
@@ -220,13 +220,17 @@ class _Check:
             if named.name in self.judges:
                 most = int(self.judges[named.name].bound(self.state, proposals)[0])
             else:
-                feature = self.chain()[named.name]
-                most = bound(feature, int(weights[0]), problem, search, state, scratch, NOW, change)
+                feature, weight = self.chain()[named.name], int(weights[0])
+                most = bound(feature, weight, problem, search, state, scratch, NOW, change)
+                off = gap(feature, weight, UNKNOWN, problem, search, state, scratch, NOW, change) + most - exactly
+                if off and named.own:
+                    what = f"gap of feature {named.name} is not its change less its bound"
+                    raise InputError(what, found=f"{off / SCORE_UNITS:g} nats more")
             if most < exactly:
                 raise InputError(
                     f"bound of feature {named.name} lies below its change",
-                    found=most / VALUE_UNITS**2,
-                    expected=f"at least {exactly / VALUE_UNITS**2}",
+                    found=most / SCORE_UNITS,
+                    expected=f"at least {exactly / SCORE_UNITS}",
                 )
 
     def check_texts(self) -> None:

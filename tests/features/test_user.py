@@ -419,6 +419,14 @@ class Short(Compiled):
         return 0
 
 
+class Gap(Compiled):
+    def bound(my, weight, problem, search, state, scratch, lane, change):
+        return 5 << 40
+
+    def gap(my, weight, room, problem, search, state, scratch, lane, change):
+        return -(4 << 40)
+
+
 class Two(Compiled):
     names = ("a", "b")
 
@@ -493,6 +501,7 @@ def test_what_fails_is_named(write: Write, name: str, message: str, cause: type[
             "Short",
             "delta of feature x does not take what it is called with; found 6 arguments; expected 7: my,",
         ),
+        ("Gap", rf"gap of feature x is not its change less its bound {AT}; found 1 nats more"),
         ("Two", "feature x is compiled, so it has one value; found names of 2; write one for each value"),
         ("Counting", "counts of feature x; found 'letters'; expected of words, phrase-pairs"),
         ("PythonCounting", "feature x is written in Python and has no tables of counts; found counts; count in full"),
