@@ -181,7 +181,7 @@ MADE_UP: dict[str, Callable[..., Feature]] = {
     "reverse-lm": lambda order=3: ReverseLanguageModel(random_own_model(order)),
     "semantic-lm": lambda **given: SemanticLanguageModel(random_space(**given)),
     "well-formedness": RandomTags,
-    PAGE: lambda: compiled_feature(PAGE, page_module().LongWordsCompiled()),
+    PAGE: lambda: compiled_feature(PAGE, page_module().LongWordsCompiled(), b"page"),
 }
 
 

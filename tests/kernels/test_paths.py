@@ -235,18 +235,19 @@ def test_driver_of_the_cpu(name: str) -> None:
 @pytest.fixture(scope="module")
 def simulator(repository: Path, repetitions: Repetitions, full: bool) -> dict:
     """All that runs in the simulator, in one process of its own."""
+    slow = RARE_FEATURES | SIMULATED_FEATURES
     tasks = [
         (case if full or width <= NARROW else replace(case, chains=1), width)
         for name, case in (CASES | SIMULATED_FEATURES).items()
         for width in WIDTHS
-        if full or width <= NARROW or name in WIDE_CASES
+        if full or (width == 5 if name in slow else width <= NARROW or name in WIDE_CASES)
     ]
     tasks += [(Case.random(seed), (1, 3, 8, 32, None)[seed % 5]) for seed in range(repetitions(300))]
-    tasks.append((OF_USERS, 5))
     unlimited = {"enough": UNLIMITED, "max_rejected": UNLIMITED}
     samplers = [replace(random_metropolis(seed), **unlimited) for seed in range(repetitions(40))]
     samplers += [replace(random_gibbs(seed), steps=12, pauses=(5,), **unlimited) for seed in range(repetitions(100))]
     tasks += [(case, width) for case in samplers for width in (1, NARROW)]
+    tasks.append((OF_USERS, 5))
     done = subprocess.run(
         [sys.executable, "-m", "tests.simulator_runner"],
         input=json.dumps([(asdict(case), width) for case, width in tasks]),

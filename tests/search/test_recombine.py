@@ -207,6 +207,7 @@ def test_it_is_the_best_of_the_union(seed: int, reordering: int) -> None:
         assert all_scores[way] == found.score[sentence] == max(inside)
 
 
+@pytest.mark.slow
 def test_by_default_it_is_the_best_of_the_union_on_short_sentences(
     newstest_model: Model, parity: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
