@@ -57,3 +57,104 @@ def tried(settings: list[str]) -> None:
     """What is done with features before a search."""
     _, batch, search = built(settings)
     check_features(batch, search)
+
+
+TEXTS = [list(document) for document in DOCUMENTS]
+# Where something is said to be.
+AT = r"at proposal \d+, sentence \d, '.*' to '.*'"
+
+# A worth of each word, irrational, and whatever bound or type a class behind it adds.
+WORTH = """
+import numpy as np
+import torch
+
+
+class Words:
+    scope = "sentence"
+
+    def prepare(self, preparation):
+        self.worth = np.array([*np.sqrt(2.0 + np.arange(len(preparation.words))), 0.0])
+
+    def full(self, state):
+        return self.worth[state.words].sum(axis=1)
+
+    def delta(self, state, proposal):
+        return self.worth[proposal.added].sum(axis=1) - self.worth[proposal.removed].sum(axis=1)
+
+
+class Tight(Words):
+    def bound(self, state, proposal):
+        return 0.5 * self.delta(state, proposal)
+
+
+class Unknown(Words):
+    def bound(self, state, proposal):
+        return [(np.inf, 1e300)[row % 2] for row in range(len(proposal))]
+
+
+class Sometimes(Words):
+    def bound(self, state, proposal):
+        exact = 0.5 * self.delta(state, proposal)
+        return torch.where(torch.arange(len(exact)) % 2 == 0, torch.inf, torch.tensor(exact, requires_grad=True))
+
+
+class Column(Words):
+    def bound(self, state, proposal):
+        return self.delta(state, proposal)[:, None]
+
+
+class Nan(Words):
+    def bound(self, state, proposal):
+        return np.full(len(proposal), np.nan)
+
+
+class Text(Words):
+    def bound(self, state, proposal):
+        return ["much"] * len(proposal)
+
+
+class Single(Words):
+    # The same in float32.
+    def prepare(self, preparation):
+        super().prepare(preparation)
+        self.worth = self.worth.astype(np.float32) * 1000
+
+
+class Hidden(Single):
+    # In float32, but not returned as such.
+    def delta(self, state, proposal):
+        return super().delta(state, proposal).astype(np.float64)
+
+    def full(self, state):
+        return super().full(state).tolist()
+
+
+class Off(Words):
+    # Within a ten-thousandth, which is not rounding.
+    def delta(self, state, proposal):
+        return super().delta(state, proposal) + 1e-5
+
+
+class Endless(Words):
+    def full(self, state):
+        return [1e300] * len(state)
+
+
+class Ragged(Words):
+    def full(self, state):
+        return [[1.0], [1.0, 2.0]]
+
+
+class Restless:
+    scope = "document"
+    asked = 0
+
+    def full(self, state):
+        self.asked += 1
+        return [float(self.asked)] * len(state)
+
+
+class Huge(Words):
+    def full(self, state):
+        return 3e5 + super().full(state)
+"""
