@@ -1,77 +1,36 @@
-"""The folder of samples: written round by round, read while it grows, gone on with, merged."""
+"""Samples: written round by round, read while they grow, gone on with, merged."""
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import chisquare
 
-from gpusearch.candidates.sample_options import merged, write_options
+from gpusearch.candidates.sample_options import merged
 from gpusearch.candidates.sampled import read_sampled
 from gpusearch.candidates.samples import (
     HEADER,
-    RoundWriter,
-    Samples,
-    complete_rounds,
     read_samples,
-    round_type,
     unit_paths,
 )
-from gpusearch.config import Config, SampleConfig, load_config
+from gpusearch.config import SampleConfig
 from gpusearch.errors import InputError
 from gpusearch.io.trace import Phrase
 from gpusearch.kernels import reference
 from gpusearch.kernels.target import exact
 from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
-from gpusearch.model.tableless import Constraint
-from gpusearch.search import run
 from gpusearch.search.driver import CpuDriver
-from gpusearch.search.sample_room import Need
 from gpusearch.search.samplers import make_sampler
-from gpusearch.search.sampling import sample_documents, superchain
+from gpusearch.search.sampling import superchain
 from gpusearch.search.saved import Given
-from tests.tiny import TINY, copy_tiny
+from tests.search.sampling import TEMPERING, TOKENS, content, model, sample, settings
+from tests.tiny import copy_tiny
 
-DOCUMENTS = [["la maison bleue", "", "une maison"], [""], ["le chat"]]
-TOKENS = [[text.split() for text in document] for document in DOCUMENTS]
-QUICK = (
-    "search.chains=4",
-    "sample.iterations=12",
-    "sample.burn_in=2",
-    "sample.thin=2",
-    "sample.superchains=2",
-    "sample.scale=0.5",
-)
-
-
-# Some exchanges within the twelve iterations.
-TEMPERING = ("search.tempering.levels=3", "search.tempering.swap_every=4")
-
-
-@pytest.fixture(scope="module")
-def model() -> Model:
-    return load_model(load_config(TINY))
-
-
-def settings(*more: str, path: Path = TINY) -> Config:
-    return load_config(path, [*QUICK, *more])
-
-
-def sample(model: Model, config: Config, folder: Path, **more: object) -> Samples:
-    return sample_documents(model, config, TOKENS, DOCUMENTS, ["a", None, "b"], folder, **more)  # type: ignore[arg-type]
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+__all__ = ["model"]  # a fixture
 
 
 @pytest.mark.parametrize("unit", ["sentence", "document"])
@@ -179,144 +138,6 @@ def test_a_growing_folder_can_be_read(model: Model, tmp_path: Path) -> None:
     rounds.unlink()
     with pytest.raises(InputError, match="texts without samples"):
         read_sampled(tmp_path / "s")
-
-
-def test_faults_of_the_folder(model: Model, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no folder of samples"):
-        read_samples(tmp_path)
-    (tmp_path / "s").mkdir()
-    (tmp_path / "s" / "other").touch()
-    with pytest.raises(InputError, match="not empty"):
-        sample(model, settings(), tmp_path / "s")
-    sample(model, settings(), tmp_path / "t")
-    with pytest.raises(InputError, match="--resume"):
-        sample(model, settings(), tmp_path / "t")
-    with pytest.raises(InputError, match="sample differs"):
-        sample(model, settings("sample.scale=2.0"), tmp_path / "t", resume=True)
-    with pytest.raises(InputError, match="cannot make the folder"):
-        sample(model, settings(), tmp_path / "none" / "t")
-
-
-@pytest.mark.parametrize("resume", [False, True])
-def test_a_start_that_fails_bars_no_other(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, resume: bool
-) -> None:
-    """What is found out before the first sample leaves a folder in which any run may begin."""
-    with monkeypatch.context() as patches:
-        patches.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
-        with pytest.raises(InputError, match="not enough room on the disk"):
-            sample(model, settings(), tmp_path / "s", resume=resume)
-    far = Given([[[[], [], []]], [[[]]], [[[]]]])
-    with pytest.raises(InputError):
-        sample(model, settings(), tmp_path / "s", resume=resume, given=far)
-    assert not content(tmp_path / "s")
-    sample(model, settings("search.chains=2"), tmp_path / "s", resume=resume)
-
-
-def test_what_a_killed_run_leaves_half_written_is_removed(model: Model, tmp_path: Path) -> None:
-    """Its header, before there is anything else; or any file of a run that had begun."""
-    folder = tmp_path / "s"
-    folder.mkdir()
-    (folder / f".{HEADER}.x1").write_bytes(b"{")
-    with pytest.raises(InputError, match=r"not empty.*--resume"):
-        sample(model, settings(), folder)
-    sample(model, settings(), folder, resume=True)
-    expected = content(folder)
-    assert sorted(expected)[0] == HEADER
-    for name in (f".{HEADER}.x2", ".unit-000001.json.x3", ".unit-000001.options.npz.x4", ".diagnostics.json.x5"):
-        (folder / name).write_bytes(b"{")
-    sample(model, settings(), folder, resume=True)
-    assert content(folder) == expected
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / ".unit-cell").touch()  # none of ours
-    with pytest.raises(InputError, match="not empty"):
-        sample(model, settings(), other, resume=True)
-    assert (other / ".unit-cell").exists()
-
-
-@pytest.mark.parametrize("method", ["gibbs", "tempering"])
-def test_what_a_run_takes_is_known_before_it_begins(
-    model: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
-    """All batches together; a run that has less of it begins none of them."""
-    monkeypatch.setattr(run, "BATCH_WORDS", 1)
-    config, needs = settings(f"sample.method={method}", *TEMPERING), list[Need]()
-    for number, order in enumerate((slice(None), slice(None, None, -1))):  # the largest document first, and last
-        folder = tmp_path / f"s{number}"
-        told = [TOKENS[order], DOCUMENTS[order], [None] * 3]
-        sample_documents(model, config, *told, folder, announce=needs.append)
-        assert needs[-1].disk == sum(len(data) for name, data in content(folder).items() if name.endswith(".rounds"))
-        for what, place, free in (
-            ("memory", "gpusearch.search.sample_room.free_bytes", lambda: needs[-1].memory - 1),
-            ("room on the disk", "shutil.disk_usage", lambda _: SimpleNamespace(free=needs[-1].disk - 1)),
-        ):
-            with monkeypatch.context() as patches:
-                patches.setattr(place, free)
-                with pytest.raises(InputError, match=f"not enough {what}"):
-                    sample_documents(model, config, *told, tmp_path / "t")
-            assert not content(tmp_path / "t")
-        with monkeypatch.context() as patches:
-            patches.setattr("gpusearch.search.sample_room.free_bytes", lambda: needs[-1].memory)
-            patches.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
-            sample_documents(model, config, *told, folder, resume=True)  # all is there already
-    assert len(needs) == 2 and needs[0] == needs[1] and needs[0].memory > 0
-
-
-def test_going_on_sees_all_that_shapes_a_run(model: Model, tmp_path: Path) -> None:
-    """Settings of first translations, tokens of the same text, constraints, what becomes of unknown words."""
-    folder = tmp_path / "s"
-    sample(model, settings(), folder)
-    expected = content(folder)
-    for setting in ("option_draw=uniform", "option_temperature=0.7", "option_uniform=0.2", "compat=docent"):
-        with pytest.raises(InputError, match=r"of another run \(search differs\)"):
-            sample(model, settings(f"search.{setting}"), folder, resume=True)
-    marked = settings("text.mark_unknown=true")
-    with pytest.raises(InputError, match=r"of another run \(unknown_words differs\)"):
-        sample(load_model(marked), marked, folder, resume=True)
-    forbidden = {(2, 0): [Constraint(0, 1, forbidden=(("the",),))]}
-    with pytest.raises(InputError, match=r"of another run \(input differs\)"):
-        sample(model, settings(), folder, resume=True, constraints=forbidden)
-    other_tokens = [*TOKENS[:2], [["le", "chat", "."]]]
-    with pytest.raises(InputError, match=r"of another run \(input differs\)"):
-        sample_documents(model, settings(), other_tokens, DOCUMENTS, ["a", None, "b"], folder, resume=True)
-    assert content(folder) == expected
-    sample(model, settings(), tmp_path / "c", constraints=forbidden)
-    sample(model, settings(), tmp_path / "c", constraints=forbidden, resume=True)
-    unit = read_samples(folder).unit(0)
-    assert unit is not None
-    options = unit_paths(folder, 0)[1]
-    write_options(options, replace(unit.options, hash=unit.options.hash[::-1]))
-    with pytest.raises(InputError, match="samples of other translation options"):
-        sample(model, settings(), folder, resume=True)
-
-
-@contextmanager
-def largest_file(size: int) -> Iterator[None]:
-    """What is written beyond so many bytes of a file is cut off, as by a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-def test_a_round_for_which_there_is_no_room_is_none(tmp_path: Path) -> None:
-    """It is told, and nothing comes behind what is there of it; when there is room the next run goes on."""
-    kind = round_type(1000, 20, 3)
-    writer = RoundWriter(tmp_path / "u.rounds", kind)
-    with largest_file(kind.itemsize * 3 // 2):
-        writer.append({"iteration": 1})
-        with pytest.raises(OSError, match="No space left"):
-            writer.append({"iteration": 2})
-    writer.close()
-    assert (tmp_path / "u.rounds").stat().st_size == kind.itemsize * 3 // 2
-    again = RoundWriter(tmp_path / "u.rounds", kind)
-    assert again.count == 1 and again.last is not None and again.last["iteration"] == 1
-    again.append({"iteration": 2})
-    again.close()
-    assert complete_rounds(tmp_path / "u.rounds", kind)["iteration"].tolist() == [1, 2]
 
 
 def test_pools_of_other_limits_and_weights_merge(model: Model, tmp_path: Path) -> None:
