@@ -28,7 +28,7 @@ def command(
     from gpusearch.errors import InputError
     from gpusearch.features.builtin import BUILT_IN, COSTS
     from gpusearch.features.load import made_feature
-    from gpusearch.features.user import find
+    from gpusearch.user_code import find
 
     rows: list[tuple[str, ...]] = [("use", "scope", "parameters", "a proposal costs")]
     for name, kind in sorted(BUILT_IN.items()):

@@ -29,7 +29,6 @@ import numpy as np
 
 from gpusearch.errors import InputError
 from gpusearch.features.answers import Floats, answer_of
-from gpusearch.features.calls import calling
 from gpusearch.features.counts import TABLES
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import OneValue, Room, Scope
@@ -37,6 +36,7 @@ from gpusearch.features.text import Document
 from gpusearch.features.user import scope_of
 from gpusearch.kernels import document as kernels
 from gpusearch.kernels.target import add_source
+from gpusearch.user_code import calling
 
 # Names of a user's functions, and what they are versions of.
 _FUNCTIONS = {

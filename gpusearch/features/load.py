@@ -19,7 +19,7 @@ from gpusearch.features.material import Material, material_of
 from gpusearch.features.protocol import Feature, OfTexts, Scope, Tokens
 from gpusearch.features.record import make_document
 from gpusearch.features.text import Document, Sentence
-from gpusearch.features.user import BatchFeature, batch_feature, find, identity, made
+from gpusearch.features.user import BatchFeature, batch_feature, identity, made
 from gpusearch.kernels.beam_cohesion import BeamCohesion
 from gpusearch.kernels.cohesion import Trees
 from gpusearch.kernels.cohesive import Cohesion as Cohesive
@@ -30,6 +30,7 @@ from gpusearch.model.problem import Batch
 from gpusearch.model.weights import VALUE_UNITS, Features, check_range
 from gpusearch.text.processor import make_processor
 from gpusearch.text.xml_input import parse_marked
+from gpusearch.user_code import find
 
 
 @dataclass(frozen=True)

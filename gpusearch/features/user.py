@@ -1,4 +1,4 @@
-"""Features that users write: loading ``module:object``, and what the two forms have in common.
+"""Features that users write: making them, and what the two forms have in common.
 
 A feature is a class, made with the options of its configuration (or the object itself, where it is no class):
 
@@ -22,65 +22,23 @@ is asked about translations that are only proposed.
 
 from __future__ import annotations
 
-import importlib
-import os
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b, file_digest
 from inspect import Parameter, getsource, signature
 from pathlib import Path
-from traceback import extract_tb
 from typing import Any, ClassVar
 
 import numpy as np
 
-from gpusearch.errors import GpusearchError, InputError
+from gpusearch.errors import InputError
 from gpusearch.features.answers import Answer, Floats, bounds_of, values_of
 from gpusearch.features.batch import Preparation, Proposed, States, states_of_text
-from gpusearch.features.calls import calling, failure
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import Room, Scope
 from gpusearch.features.text import Document
-
-
-def find(use: str) -> Any:
-    """The object that ``module:object`` names. Modules are looked for in the working folder as well.
-
-    Raises:
-        InputError: no such module or object, or an error while the module was imported.
-    """
-    module, _, name = use.partition(":")
-    try:
-        with _working_folder():
-            found: Any = importlib.import_module(module)
-    except ImportError as error:
-        raise InputError(
-            f"cannot import {module}",
-            found=f"{type(error).__name__}: {error}",
-            expected="a module in the working folder or on PYTHONPATH",
-        ) from error
-    except GpusearchError:
-        raise
-    except Exception as error:
-        places = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_file()]
-        raise failure(f"the import of {module}", error, places[-1].filename) from error
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise InputError(f"{module} has no {name}", found=use)
-        found = getattr(found, part)
-    return found
-
-
-@contextmanager
-def _working_folder() -> Iterator[None]:
-    folder = os.getcwd()
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        sys.path.remove(folder)
+from gpusearch.user_code import calling
 
 
 def made(name: str, kind: Any, options: Mapping[str, Any]) -> Any:

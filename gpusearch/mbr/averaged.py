@@ -9,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
+from gpusearch.features.answers import answer_of
 from gpusearch.mbr.utility import Index, Room, Statistics
+from gpusearch.user_code import calling
 
 Matrix = Callable[[Index, Index], NDArray[np.float64]]
 """Utilities [H, R] of texts by their numbers."""
@@ -63,8 +65,9 @@ class FunctionUtility:
         """See :class:`~gpusearch.mbr.utility.Utility`."""
 
         def matrix(rows: Index, columns: Index) -> NDArray[np.float64]:
-            given = self._function([texts[row] for row in rows], [texts[column] for column in columns])
-            values = np.asarray(given, np.float64)
+            with calling(f"utility {self.signature}", self._function):
+                given = self._function([texts[row] for row in rows], [texts[column] for column in columns])
+            values = answer_of(f"utilities of {self.signature}", given).values
             if values.shape != (len(rows), len(columns)) or not np.isfinite(values).all():
                 found = f"shape {values.shape}" if values.shape != (len(rows), len(columns)) else "NaN or infinity"
                 raise InputError(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, cast
+from typing import cast
 
 import torch
 
@@ -19,6 +16,7 @@ from gpusearch.mbr.ensemble import Ensemble
 from gpusearch.mbr.external import ExternalUtility
 from gpusearch.mbr.ter import Ter
 from gpusearch.mbr.utility import Utility
+from gpusearch.user_code import find
 
 
 @dataclass(frozen=True)
@@ -75,22 +73,14 @@ def _one(name: str, settings: TextSettings) -> Utility:
     if name.endswith((".npz", ".tsv", ".tsv.gz")):
         return ExternalUtility(name)
     if ":" in name:
-        return FunctionUtility(_load(name), name.replace(":", "."))
+        return FunctionUtility(_function(name), name.replace(":", "."))
     raise InputError(
         "unknown utility", found=repr(name), expected=f"{', '.join(NAMED)}, module:object or a file .tsv, .npz"
     )
 
 
-def _load(name: str) -> Callable[[Sequence[str], Sequence[str]], object]:
-    module, _, path = name.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())
-    try:
-        loaded: Any = import_module(module)
-    except ImportError as error:
-        raise InputError("cannot import the module of a utility", found=f"{name!r} ({error})") from None
-    for part in path.split("."):
-        loaded = getattr(loaded, part, None)
-    if not callable(loaded):
-        raise InputError("not a function in that module", found=repr(name), expected="module:object")
-    return cast("Callable[[Sequence[str], Sequence[str]], object]", loaded)
+def _function(name: str) -> Callable[[Sequence[str], Sequence[str]], object]:
+    found = find(name)
+    if not callable(found):
+        raise InputError(f"utility {name} cannot be called", found=type(found).__name__, expected="a function")
+    return cast("Callable[[Sequence[str], Sequence[str]], object]", found)

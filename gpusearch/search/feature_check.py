@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from gpusearch.errors import InputError
-from gpusearch.features.calls import failure
 from gpusearch.features.compiled import CompiledFeature
 from gpusearch.features.load import Named
 from gpusearch.features.material import material_of
@@ -43,6 +42,7 @@ from gpusearch.search.judged import make_judges
 from gpusearch.search.state import make_scratch, make_state
 from gpusearch.search.stepwise import make_proposals
 from gpusearch.search.translation import text_of
+from gpusearch.user_code import failure
 
 # Proposals looked at; every third of them is taken.
 PROPOSALS = 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,10 @@ def narrow(hypotheses, references):
     return [[1.0] for _ in hypotheses]
 def undefined(hypotheses, references):
     return [[float("nan")] * len(references) for _ in hypotheses]
+def ragged(hypotheses, references):
+    return [[1.0] * place for place, _ in enumerate(hypotheses)]
+def failing(hypotheses, references):
+    return [[1 / 0] * len(references) for _ in hypotheses]
 number = 3
 """
 
@@ -39,17 +44,44 @@ def test_names() -> None:
 def test_function_of_the_present_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_utilities.py").write_text(FUNCTIONS, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    path = list(sys.path)
     utility = make_utility(["own_utilities:shared"])
+    assert sys.path == path
     assert utilities(utility, TEXTS, TEXTS[:2]).tolist() == [[4, 3], [3, 3], [0, 0], [4, 3]]
     assert utility.signature == "own_utilities.shared"
-    for name, found in (("narrow", r"shape (4, 1)"), ("undefined", "NaN or infinity")):
+    for name, message in (
+        ("narrow", r"found shape (4, 1); expected finite numbers (4, 2)"),
+        ("undefined", "found NaN or infinity; expected finite numbers (4, 2)"),
+        ("ragged", "utilities of own_utilities.ragged; found list: "),
+        (
+            "failing",
+            f"{tmp_path / 'own_utilities.py'}:11: utility own_utilities.failing fails; found ZeroDivisionError",
+        ),
+    ):
         with pytest.raises(InputError) as error:
             utilities(make_utility([f"own_utilities:{name}"]), TEXTS, TEXTS[:2])
-        assert f"found {found}; expected finite numbers (4, 2)" in str(error.value)
-    for name in ("own_utilities:number", "own_utilities:absent", "no_such_module:f"):
-        with pytest.raises(InputError, match=r"utility|function"):
+        assert message in str(error.value)
+
+
+def test_functions_that_cannot_be_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is wrong with the module or the name of one, it is said."""
+    (tmp_path / "other_utilities.py").write_text("number = 3\n", encoding="utf-8")
+    (tmp_path / "broken_utilities.py").write_text("number = 3\nnumber = (\n", encoding="utf-8")
+    (tmp_path / "raising_utilities.py").write_text("number = 3\nnumber.nothing\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name, message in (
+        ("other_utilities:number", "utility other_utilities:number cannot be called; found int"),
+        ("other_utilities:absent", "other_utilities has no absent"),
+        ("no_such_module:f", "cannot import no_such_module; found ModuleNotFoundError"),
+        (":f", "not the name of an object; found ':f'; expected module:object"),
+        ("other_utilities:", "not the name of an object; found 'other_utilities:'"),
+        (".other_utilities:f", "not the name of an object"),
+        ("broken_utilities:f", "broken_utilities.py:2: the import of broken_utilities fails; found SyntaxError"),
+        ("raising_utilities:f", "raising_utilities.py:2: the import of raising_utilities fails; found AttributeError"),
+    ):
+        with pytest.raises(InputError) as error:
             make_utility([name])
+        assert message in str(error.value)
 
 
 def test_mean_of_several() -> None:
