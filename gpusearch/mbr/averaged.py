@@ -16,6 +16,8 @@ from gpusearch.user_code import calling
 Matrix = Callable[[Index, Index], NDArray[np.float64]]
 """Utilities [H, R] of texts by their numbers."""
 
+WIDTH = 2  # tensors of statistics: sum, number of segments
+
 
 class AveragedPairs:
     """The texts of a segment, compared by a function. Statistics are (sum of utilities, number of segments).
@@ -57,6 +59,8 @@ class FunctionUtility:
         function: ``utility(hypotheses, references) -> matrix`` of floats [H, R], more is better.
         name: as it stands in the signature.
     """
+
+    width = WIDTH
 
     def __init__(self, function: Callable[[Sequence[str], Sequence[str]], object], name: str) -> None:
         self._function, self.signature = function, name

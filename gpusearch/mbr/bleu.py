@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import torch
 
@@ -29,6 +29,7 @@ class Bleu:
         tokenize: sacreBLEU's name of a tokenizer.
     """
 
+    width: ClassVar[int] = 3
     smoothing: Smoothing = "exp"
     value: float = 0.01
     effective_order: bool = True

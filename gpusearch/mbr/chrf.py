@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import punctuation
+from typing import ClassVar
 
 import torch
 
@@ -25,6 +26,7 @@ class Chrf:
         whitespace: blanks are characters too.
     """
 
+    width: ClassVar[int] = 3
     char_order: int = 6
     word_order: int = 0
     beta: int = 2

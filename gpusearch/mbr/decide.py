@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from gpusearch.candidates.pool import Pool
 from gpusearch.mbr.bootstrap import Bootstrap, bootstrap
-from gpusearch.mbr.expected import aggregate, exact
+from gpusearch.mbr.expected import aggregate, exact, left_out_of
 from gpusearch.mbr.matrix import MEMORY
 from gpusearch.mbr.prune import survivors
 from gpusearch.mbr.utility import Index, Pairs, Utility
@@ -91,7 +91,7 @@ def minimum_risk(utility: Utility, pairs: Pairs, pool: Pool, settings: Settings)
     decision = Decision(rank(values, *ties), values)
     if not settings.resamples:
         return decision
-    left_out = pool.lightest[rows] if loo else np.zeros(len(rows))
+    left_out = left_out_of(pool, rows, loo)
     interval = bootstrap(utility, pairs, pool, rows, left_out, decision.best, settings.resamples, settings.seed, memory)
     return Decision(decision.ranking, values, interval)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ class Ensemble:
 
     def __init__(self, members: Sequence[tuple[Utility, float]]) -> None:
         self._members = list(members)
-        self._widths: list[int] = []
+        self.width = sum(utility.width for utility, _ in self._members)
 
     @property
     def signature(self) -> str:
@@ -29,22 +29,22 @@ class Ensemble:
 
     def prepare(self, texts: Sequence[str], segment: int) -> Pairs:
         """See :class:`~gpusearch.mbr.utility.Utility`."""
-        return _Together([utility.prepare(texts, segment) for utility, _ in self._members], self._widths)
+        return _Together([utility.prepare(texts, segment) for utility, _ in self._members])
 
     def score(self, statistics: Statistics) -> torch.Tensor:
         """Weighted mean."""
         start, total = 0, torch.zeros((), dtype=torch.float64)
-        for (utility, weight), width in zip(self._members, self._widths, strict=True):
-            total = total + weight * utility.score(statistics[start : start + width]).cpu()
-            start += width
+        for utility, weight in self._members:
+            total = total + weight * utility.score(statistics[start : start + utility.width]).cpu()
+            start += utility.width
         return total / sum(weight for _, weight in self._members)
 
 
 class _Together:
-    """Statistics of all members, one behind the other; how many each has is put into `widths`."""
+    """Statistics of all members, one behind the other."""
 
-    def __init__(self, members: Sequence[Pairs], widths: list[int]) -> None:
-        self._members, self._widths = members, widths
+    def __init__(self, members: Sequence[Pairs]) -> None:
+        self._members = members
 
     @property
     def room(self) -> Room:
@@ -55,12 +55,12 @@ class _Together:
 
     def statistics(self, rows: Index, columns: Index) -> Statistics:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""
-        return self._joined([member.statistics(rows, columns) for member in self._members])
+        return _joined(member.statistics(rows, columns) for member in self._members)
 
     def expected(self, rows: Index, weights: NDArray[np.float64], left_out: NDArray[np.float64]) -> Statistics:
         """See :class:`~gpusearch.mbr.utility.Pairs`."""
-        return self._joined([member.expected(rows, weights, left_out) for member in self._members])
+        return _joined(member.expected(rows, weights, left_out) for member in self._members)
 
-    def _joined(self, parts: Sequence[Statistics]) -> Statistics:
-        self._widths[:] = [len(part) for part in parts]
-        return tuple(values for part in parts for values in part)
+
+def _joined(parts: Iterable[Statistics]) -> Statistics:
+    return tuple(values for part in parts for values in part)

@@ -1,4 +1,4 @@
-"""Expected utility of candidates: over all pairs, over aggregated references, or with the hopeless pruned early."""
+"""Expected utility of candidates: over all pairs, or over aggregated references; `prune.py` gives some up before."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def exact(
             of a list) it is the lightest, which is best for the candidate: as if each copy were a candidate of its
             own. A candidate that has all the weight keeps itself.
     """
-    return under(utility, pairs, rows, pool.weights[:, None], _left_out(pool, rows, leave_one_out), memory)[:, 0]
+    return under(utility, pairs, rows, pool.weights[:, None], left_out_of(pool, rows, leave_one_out), memory)[:, 0]
 
 
 def under(
@@ -60,10 +60,11 @@ def aggregate(utility: Utility, pairs: Pairs, pool: Pool, rows: Index, *, leave_
     Raises:
         InputError: the utility knows no counts.
     """
-    left_out = _left_out(pool, rows, leave_one_out)
+    left_out = left_out_of(pool, rows, leave_one_out)
     left_out[left_out >= 1 - 1e-12] = 0.0
     return utility.score(pairs.expected(rows, pool.weights, left_out))[:, 0].cpu().numpy()
 
 
-def _left_out(pool: Pool, rows: Index, leave_one_out: bool) -> Utilities:
+def left_out_of(pool: Pool, rows: Index, leave_one_out: bool) -> Utilities:
+    """How much of the own weight [H] of candidates `rows` [H] is no reference for them; see :func:`exact`."""
     return pool.lightest[rows] if leave_one_out else np.zeros(len(rows))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
 from gpusearch.io.files import read_lines, wrong_line
-from gpusearch.mbr.averaged import AveragedPairs, averaged
+from gpusearch.mbr.averaged import WIDTH, AveragedPairs, averaged
 from gpusearch.mbr.utility import Index, Statistics
 
 _Scores = dict[tuple[int, str, str | None], float]
@@ -30,6 +30,8 @@ class ExternalUtility:
     Raises:
         InputError: a file that cannot be read, a line that is none, a score that is no number.
     """
+
+    width = WIDTH
 
     def __init__(self, path: str | Path) -> None:
         self._path = Path(path)

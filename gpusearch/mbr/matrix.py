@@ -39,6 +39,18 @@ def blocks(
         yield part, utility.score(pairs.statistics(rows[part], columns))
 
 
+def all_pairs(utility: Utility, pairs: Pairs, rows: Index, columns: Index, memory: int = MEMORY) -> NDArray[np.float64]:
+    """The blocks of texts `rows` against texts `columns` as one matrix [H, R], which stays in memory as a whole.
+
+    Raises:
+        InputError: see :func:`blocks`.
+    """
+    values = np.empty((len(rows), len(columns)))
+    for part, block in blocks(utility, pairs, rows, columns, memory):
+        values[part] = block.cpu().numpy()
+    return values
+
+
 def utilities(
     utility: Utility, hypotheses: Sequence[str], references: Sequence[str], *, segment: int = 0, memory: int = MEMORY
 ) -> NDArray[np.float64]:
@@ -51,7 +63,4 @@ def utilities(
     place = {text: number for number, text in enumerate(dict.fromkeys([*hypotheses, *references]))}
     pairs = utility.prepare(list(place), segment)
     rows, columns = (np.array([place[text] for text in texts], np.int64) for texts in (hypotheses, references))
-    result = np.empty((len(rows), len(columns)))
-    for part, block in blocks(utility, pairs, rows, columns, memory):
-        result[part] = block.cpu().numpy()
-    return result
+    return all_pairs(utility, pairs, rows, columns, memory)

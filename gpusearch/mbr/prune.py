@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.candidates.pool import Pool
-from gpusearch.mbr.matrix import MEMORY, blocks
+from gpusearch.mbr.matrix import MEMORY, all_pairs
 from gpusearch.mbr.utility import Index, Pairs, Utility
 
 FIRST_ROUND = 8
@@ -44,7 +44,7 @@ def survivors(
     seen = np.empty((len(alive), 0))
     size = FIRST_ROUND
     while size <= most and len(alive) > keep:
-        seen = np.concatenate([seen, _matrix(utility, pairs, alive, drawn[seen.shape[1] : size], memory)], axis=1)
+        seen = np.concatenate([seen, _of_drawn(utility, pairs, alive, drawn[seen.shape[1] : size], memory)], axis=1)
         stays = _may_win(seen, confidence, keep, generator)
         alive, seen = alive[stays], seen[stays]
         size *= 2
@@ -66,10 +66,7 @@ def _may_win(
     return np.asarray(stays)
 
 
-def _matrix(utility: Utility, pairs: Pairs, rows: Index, drawn: Index, memory: int) -> NDArray[np.float64]:
+def _of_drawn(utility: Utility, pairs: Pairs, rows: Index, drawn: Index, memory: int) -> NDArray[np.float64]:
     """Utilities [H, drawn]; a reference that was drawn twice is looked at once."""
     columns, place = np.unique(drawn, return_inverse=True)
-    values = np.empty((len(rows), len(columns)))
-    for part, block in blocks(utility, pairs, rows, columns, memory):
-        values[part] = block.cpu().numpy()
-    return values[:, place]
+    return all_pairs(utility, pairs, rows, columns, memory)[:, place]

@@ -16,7 +16,7 @@ from gpusearch.io.arrays import Save
 from gpusearch.mbr.bootstrap import Bootstrap
 from gpusearch.mbr.decide import Decision, Rule, Settings, minimum_risk, most_probable
 from gpusearch.mbr.documents import DocumentPairs
-from gpusearch.mbr.matrix import blocks
+from gpusearch.mbr.matrix import all_pairs
 from gpusearch.mbr.recombine import Recombination, Recombined
 from gpusearch.mbr.utility import Index, Pairs, Utility
 
@@ -190,8 +190,5 @@ def _recombined(
 
 def _save_utilities(utility: Utility, pairs: Pairs, pool: Pool, name: str, options: Options, save: Save) -> None:
     everyone = np.arange(len(pool.weights))
-    values = np.empty((len(everyone), len(everyone)))
-    for part, block in blocks(utility, pairs, everyone, everyone, options.settings.memory):
-        values[part] = block.cpu().numpy()
     save(f"{name}.weights", pool.weights)
-    save(f"{name}.utilities", values)
+    save(f"{name}.utilities", all_pairs(utility, pairs, everyone, everyone, options.settings.memory))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ _A_TEXT, _A_WORD = 1000, 100  # bytes of that: for a reference, and for each of 
 class Ter:
     """TER with its sign changed, in per cent (0 is best)."""
 
+    width: ClassVar[int] = 2
     lowercase: bool = False
 
     @property

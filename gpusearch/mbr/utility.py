@@ -64,6 +64,10 @@ class Utility(Protocol):
     def signature(self) -> str:
         """Name and all settings, without ``|``."""
 
+    @property
+    def width(self) -> int:
+        """How many tensors its statistics are."""
+
     def prepare(self, texts: Sequence[str], segment: int) -> Pairs:
         """Make the N different texts of a segment ready; `segment` is its number in the input, from 0."""
 

@@ -102,9 +102,23 @@ def test_mean_adds_up_segments_member_by_member() -> None:
         return utility.score(add(*both)).numpy()
 
     ensemble = make_utility(["chrf", "bleu"])
+    assert ensemble.width == sum(member.width for member in members)
     both = (ensemble.prepare(texts, 0).statistics(rows, rows) for texts in (first, second))
     expected = (whole(Chrf()) + whole(Bleu())) / len(members)
     np.testing.assert_allclose(ensemble.score(add(*both)).numpy(), expected)
+
+
+def test_a_mean_scores_statistics_wherever_they_were_made() -> None:
+    """Each utility says how many tensors its statistics are; nothing is learnt from texts that were made ready."""
+    rows = np.arange(len(TEXTS))
+    parts = {}
+    for name in NAMED:
+        utility = make_utility([name])
+        parts[name] = utility.prepare(TEXTS, 0).statistics(rows, rows)
+        assert len(parts[name]) == utility.width
+    together = make_utility(list(NAMED)).score(tuple(one for part in parts.values() for one in part))
+    expected = sum(make_utility([name]).score(part) for name, part in parts.items()) / len(parts)
+    np.testing.assert_allclose(together.numpy(), expected.numpy(), rtol=1e-12)
 
 
 def external(path: Path, texts: Sequence[str], segment: int) -> list[list[float]]:
