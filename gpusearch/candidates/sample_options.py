@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.errors import InputError
 from gpusearch.io.arrays import array_file, read_arrays
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
 from gpusearch.model.problem import Batch
@@ -48,7 +49,11 @@ class OptionTable:
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in ("sentence", "span", "hash"))
 
 
-ARRAYS = ("sentence", "span", "table", "values", "first_word", "word", "hash")
+ARRAYS = {
+    "sentence": ("i", 1), "span": ("i", 2), "table": ("i", 1), "values": ("f", 2), "first_word": ("i", 1),
+    "word": ("i", 1), "hash": ("u", 2),
+}  # fmt: skip
+"""Kinds and numbers of dimensions, as `gpusearch.io.arrays.read_arrays` takes them."""
 
 
 def unit_options(batch: Batch, unit: int) -> OptionTable:
@@ -86,9 +91,17 @@ def read_options(path: Path, vocabulary: list[str]) -> OptionTable:
     """Read what `write_options` has written.
 
     Raises:
-        InputError: something else.
+        InputError: something else, or parts that do not fit each other.
     """
-    return OptionTable(**read_arrays(path, ARRAYS, "options of samples"), vocabulary=vocabulary)
+    table = OptionTable(**read_arrays(path, ARRAYS, "options of samples"), vocabulary=vocabulary)
+    count = len(table.sentence)
+    shapes = [getattr(table, name).shape for name in ("span", "table", "values", "first_word", "hash")]
+    fits = shapes == [(count, 2), (count,), (count, table.values.shape[1]), (count + 1,), (count, HASH_BYTES)]
+    fits = fits and table.first_word[0] == 0 and table.first_word[-1] == len(table.word)
+    words = table.word.min(initial=0), table.word.max(initial=-1)
+    if not fits or (np.diff(table.first_word) < 0).any() or words[0] < 0 or words[1] >= len(vocabulary):
+        raise InputError("options of samples whose parts do not fit each other", path=path)
+    return table
 
 
 def merged(tables: Sequence[OptionTable]) -> tuple[list[NDArray[np.int64]], int]:

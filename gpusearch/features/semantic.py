@@ -30,7 +30,10 @@ VALUE_UNITS = 1 << 20
 MOST_HISTORY, MOST_NATS, MOST_LENGTH = 1 << 16, 2047, 1.01
 # Dimensions that a CPU takes in one go; with zeros up to a multiple of them a word takes a third of the time.
 PADDED_TO = 32
-_ARRAYS = ("version", "words", "vector", "stop", "histogram", "first", "unknown", "history", "lowercase")
+_ARRAYS = {
+    "version": ("iu", 0), "words": ("u", 1), "vector": ("i", 2), "stop": ("f", 1), "histogram": ("f", 1),
+    "first": ("f", 0), "unknown": ("f", 0), "history": ("iu", 0), "lowercase": ("b", 0),
+}  # fmt: skip
 
 Sentences = Iterable[Sequence[str]]
 """The sentences of a document, which are lists of tokens."""
@@ -144,11 +147,14 @@ def load_space(path: str | Path) -> SemanticSpace:
     version = arrays["version"].tolist()
     if version != VERSION:
         raise InputError("a space of another version", path=path, found=version, expected=VERSION)
-    text = arrays["words"].tobytes().decode()
+    try:
+        text = arrays["words"].tobytes().decode()
+    except UnicodeDecodeError as error:
+        raise InputError(f"a space whose words are not UTF-8 ({error})", path=path, hint="train it again") from None
     words = tuple(text.split("\n")) if text else ()
     vector = np.ascontiguousarray(arrays["vector"], np.int16)
-    sizes = len(vector) + len(arrays["stop"]), arrays["histogram"].shape, vector.ndim
-    if sizes != (len(words), (BINS,), 2) or arrays["vector"].dtype != np.int16:
+    sizes = len(vector) + len(arrays["stop"]), arrays["histogram"].shape
+    if sizes != (len(words), (BINS,)) or arrays["vector"].dtype != np.int16:
         raise InputError("a space whose parts do not fit each other", path=path, hint="train it again")
     nats = np.concatenate((arrays["stop"], arrays["histogram"], [arrays["first"], arrays["unknown"]]))
     length = np.linalg.norm(vector / (1 << VECTOR_BITS), axis=1)

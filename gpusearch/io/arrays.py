@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,14 +31,67 @@ def array_file(path: Path) -> Iterator[Save]:
         yield save
 
 
-def read_arrays(path: Path, names: Sequence[str], what: str) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz file, by name.
+class Arrays:
+    """The arrays of an npz file that is open, read one by one.
+
+    Args:
+        what: the file is expected to be, for messages.
+    """
+
+    def __init__(self, archive: zipfile.ZipFile, path: Path, what: str) -> None:
+        self._archive, self._path, self._what = archive, path, what
+        self.names = [name.removesuffix(".npy") for name in archive.namelist()]
+
+    def read(self, name: str, kinds: str, dimensions: int) -> NDArray[Any]:
+        """An array.
+
+        Args:
+            kinds: NumPy's letters of the types that it may have: b truth, i and u integers, f floats, U text.
+            dimensions: that it must have.
+
+        Raises:
+            InputError: no such array, one of another type or number of dimensions, or one that needs pickle.
+        """
+        with _reading(self._path, self._what), self._archive.open(f"{name}.npy") as entry:
+            values: NDArray[Any] = np.lib.format.read_array(entry, allow_pickle=False)
+        if values.dtype.kind not in kinds or values.ndim != dimensions:
+            found = f"{name}: {values.dtype} {list(values.shape)}"
+            raise InputError(f"not the file that was expected ({found})", path=self._path, expected=self._what)
+        return values
+
+
+@contextmanager
+def open_arrays(path: Path, what: str) -> Iterator[Arrays]:
+    """The arrays of an npz file; no pickle is read.
 
     Raises:
-        InputError: not an npz file, or one that lacks an array or needs pickle; says that `what` was expected.
+        InputError: not an npz file; says that `what` was expected.
     """
+    with _reading(path, what):
+        archive = zipfile.ZipFile(path)
+    with archive:
+        yield Arrays(archive, path, what)
+
+
+def read_arrays(path: Path, forms: Mapping[str, tuple[str, int]], what: str) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz file, by name.
+
+    Args:
+        forms: of each the kinds and the number of dimensions, as :meth:`Arrays.read` takes them.
+
+    Raises:
+        InputError: not an npz file, or one that lacks an array or has another form of it; says that `what` was
+            expected.
+    """
+    with open_arrays(path, what) as arrays:
+        return {name: arrays.read(name, *form) for name, form in forms.items()}
+
+
+@contextmanager
+def _reading(path: Path, what: str) -> Iterator[None]:
+    """While nothing but bytes are read: neither zipfile nor NumPy says all that damaged ones may raise."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return {name: arrays[name] for name in names}
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"not the file that was expected ({error})", path=path, expected=what) from None
+        yield
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"not the file that was expected ({reason})", path=path, expected=what) from error

@@ -8,7 +8,6 @@ whole documents is no utility: it says nothing of their segments.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,11 +16,13 @@ import torch
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
+from gpusearch.io.arrays import open_arrays
 from gpusearch.io.files import read_lines, wrong_line
 from gpusearch.mbr.averaged import WIDTH, AveragedPairs, averaged
 from gpusearch.mbr.utility import Index, Statistics
 
 _Scores = dict[tuple[int, str, str | None], float]
+_SAVED = "what --save-matrix writes of sentences"
 
 
 class ExternalUtility:
@@ -88,25 +89,30 @@ def _read_tsv(path: Path) -> _Scores:
 
 def _read_npz(path: Path) -> _Scores:
     scores: _Scores = {}
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-            if any(name.endswith(".rows") for name in arrays.files):
+    with open_arrays(path, _SAVED) as arrays:
+        if any(name.endswith(".rows") for name in arrays.names):
+            raise InputError(
+                "utilities of whole documents, which say nothing of their segments",
+                path=path,
+                expected=_SAVED,
+                hint="save them with --unit sentence",
+            )
+        for name in arrays.names:
+            segment, _, kind = name.partition(".")
+            if kind != "utilities":
+                continue
+            texts, values = arrays.read(f"{segment}.texts", "U", 1).tolist(), arrays.read(name, "fiu", 2)
+            if not segment.isdecimal():
+                raise InputError("utilities of no segment", path=path, found=repr(name), expected=_SAVED)
+            if values.shape != (len(texts), len(texts)) or not np.isfinite(values).all():
+                fits = values.shape == (len(texts), len(texts))
                 raise InputError(
-                    "utilities of whole documents, which say nothing of their segments",
+                    f"utilities of segment {segment}",
                     path=path,
-                    expected="what --save-matrix writes of sentences",
-                    hint="save them with --unit sentence",
+                    found="NaN or infinity" if fits else f"shape {values.shape}",
+                    expected=f"finite numbers {len(texts), len(texts)}, as there are texts",
                 )
-            for name in arrays.files:
-                segment, _, kind = name.partition(".")
-                if kind != "utilities":
-                    continue
-                texts, values = arrays[f"{segment}.texts"].tolist(), arrays[name]
-                for hypothesis, row in zip(texts, values.tolist(), strict=True):
-                    for reference, value in zip(texts, row, strict=True):
-                        scores[int(segment), hypothesis, reference] = value
-    except (OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"not a file of utilities ({error})", path=path, expected="what --save-matrix writes of sentences"
-        ) from None
+            for hypothesis, row in zip(texts, values.tolist(), strict=True):
+                for reference, value in zip(texts, row, strict=True):
+                    scores[int(segment), hypothesis, reference] = value
     return scores

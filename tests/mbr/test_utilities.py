@@ -153,8 +153,29 @@ def test_faulty_lines_of_scores(line: str, tmp_path: Path) -> None:
 def test_faulty_npz(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "scores.npz"
     path.write_bytes(content)
-    with pytest.raises(InputError, match="not a file of utilities"):
+    with pytest.raises(InputError, match="not the file that was expected"):
         make_utility([str(path)])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"0.utilities": [1.0, 2.0]}, "(0.utilities: float64 [2]); expected what --save-matrix writes of sentences"),
+        ({"0.utilities": [["1", "2"], ["3", "4"]]}, "(0.utilities: <U1 [2, 2])"),
+        ({"0.utilities": [[1.0, 2.0]]}, "utilities of segment 0; found shape (1, 2); expected finite numbers (2, 2)"),
+        ({"0.utilities": [[1.0, 2.0], [3.0, float("nan")]]}, "utilities of segment 0; found NaN or infinity; expected"),
+        ({"0.texts": [1, 2]}, "(0.texts: int64 [2])"),
+        ({"0.texts": "a"}, "(0.texts: <U1 [])"),
+        ({"1.utilities": np.eye(2)}, "(KeyError: \"There is no item named '1.texts.npy' in the archive\")"),
+        ({"x.utilities": np.eye(2), "x.texts": ["a", "b"]}, "utilities of no segment; found 'x.utilities'"),
+    ],
+)
+def test_utilities_that_are_none(arrays: dict[str, object], message: str, tmp_path: Path) -> None:
+    path = tmp_path / "scores.npz"
+    np.savez(path, **{"0.texts": np.array(["a", "b"]), "0.utilities": np.eye(2)} | arrays)
+    with pytest.raises(InputError) as error:
+        make_utility([str(path)])
+    assert str(error.value).startswith(f"{path}: ") and message in str(error.value)
 
 
 def test_faulty_names() -> None:

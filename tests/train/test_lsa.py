@@ -116,6 +116,20 @@ def test_another_file_is_no_space(tmp_path: Path, content: bytes) -> None:
         load_space(tmp_path / "space.npz")
 
 
+def test_words_of_another_encoding_are_no_space(tmp_path: Path, space: SemanticSpace) -> None:
+    save_space(space, tmp_path / "space.npz")
+    with np.load(tmp_path / "space.npz", allow_pickle=False) as arrays:
+        others = dict(arrays)
+    others["words"][0] = 255
+    np.savez(tmp_path / "space.npz", **others)
+    with pytest.raises(InputError, match=r"space\.npz: a space whose words are not UTF-8 \(.*\); train it again"):
+        load_space(tmp_path / "space.npz")
+    others["words"] = np.array("words")
+    np.savez(tmp_path / "space.npz", **others)
+    with pytest.raises(InputError, match=r"not the file that was expected \(words: <U5 \[\]\)"):
+        load_space(tmp_path / "space.npz")
+
+
 def test_held_out_laws_are_more_probable_than_shuffled_ones(repository: Path) -> None:
     """Perplexity a content word of the words of 16 laws: in their own document, against sentences of all laws shuffled.
 
