@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +102,8 @@ def document_candidates(
     """Weigh whole documents.
 
     Where the segments were drawn independently of each other, `draws` documents are drawn from the products of their
-    weights, which is the same distribution; they are worth no more than the segments' own samples.
+    weights, which is the same distribution; they are worth no more than the segments' own samples. They are texts:
+    how they were derived is not drawn.
 
     Args:
         document: with samples of whole documents, or without.
@@ -135,12 +137,12 @@ def _independent(document: DocumentDraws, how: Weighting, scale: float, draws: i
     rows, place = np.unique(places, axis=0, return_inverse=True)
     place = place.reshape(-1)
     scores = sum((one.pool.scores[number] for one, number in zip(segments, drawn, strict=True)), np.zeros(draws))
-    mass = Mass(np.full(draws, 1 / draws), _effective([one.pool for one in segments], draws))
+    mass = Mass(np.full(draws, 1 / draws), effective_documents([one.pool for one in segments], draws))
     return DocumentCandidates(segments, rows, pool(place, place, scores, mass))
 
 
-def _effective(segments: Sequence[Pool], draws: int) -> float:
-    """How many independent documents the products of independent segments are worth.
+def effective_documents(segments: Sequence[Pool], draws: float = inf) -> float:
+    """How many independent documents the products of independent segments are worth, if so many are drawn of them.
 
     What so many documents would leave unsure of the segments' texts is what the segments do and the drawing adds. Of
     the share of a text, n samples leave the variance p (1 - p) / n: a segment counts by the sum of its p (1 - p), one

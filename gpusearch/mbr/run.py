@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from math import exp
 from typing import Literal
 
 import numpy as np
 
 from gpusearch.candidates.draws import DocumentDraws, Draws
-from gpusearch.candidates.pool import Candidates, DocumentCandidates, Pool, candidates, document_candidates
+from gpusearch.candidates.pool import (
+    Candidates,
+    DocumentCandidates,
+    Pool,
+    candidates,
+    document_candidates,
+    effective_documents,
+)
 from gpusearch.candidates.weights import Weighting
 from gpusearch.errors import InputError
 from gpusearch.io.arrays import Save
 from gpusearch.mbr.bootstrap import Bootstrap
 from gpusearch.mbr.decide import Decision, Rule, Settings, minimum_risk, most_probable
 from gpusearch.mbr.documents import DocumentPairs
+from gpusearch.mbr.joined import joined
 from gpusearch.mbr.matrix import all_pairs
 from gpusearch.mbr.recombine import Recombination, Recombined
 from gpusearch.mbr.utility import Index, Pairs, Utility
@@ -57,9 +66,9 @@ class Outcome:
     best: list[Ranked]
     """As many as are asked for and compared; the first is the decision."""
     candidates: int
-    """Different ones."""
+    """Different ones; of all segments where documents are joined of theirs."""
     entries: int
-    """Samples or entries of the list."""
+    """Samples or entries of the list; of all segments where documents are joined of theirs."""
     effective: float
     """Independent samples that they are worth."""
     interval: Bootstrap | None = None
@@ -120,6 +129,9 @@ def decide_document(
         save: is given the texts of segments, rows, weights and all utilities.
     """
     settings = options.settings
+    apart = document.scores is None and options.rule != "mbr"
+    if apart and save is None:
+        return _joined(document, options)
     found = document_candidates(document, options.weights, options.scale, draws=options.draws, seed=settings.seed)
 
     def texts(row: Index) -> list[str]:
@@ -138,8 +150,25 @@ def decide_document(
         _save_utilities(utility, pairs, found.pool, str(number), options, save)
     if settings.select == "recombine" and options.rule == "mbr":
         return _recombined(utility, segments, sizes, pairs, found, options, texts)
+    if apart:
+        return _joined(document, options)
     decision = _decide(utility, pairs, found.pool, options)
     return _outcome(decision, found.pool, options, lambda place: texts(found.rows[place]))
+
+
+def _joined(document: DocumentDraws, options: Options) -> Outcome:
+    """The most probable document of segments that are independent of each other."""
+    segments = [candidates(one, options.weights, options.scale) for one in document.segments]
+    found = joined(segments, "maxderiv" if options.rule == "maxderiv" else "maxtrans", options.settings.keep)
+    best = [
+        Ranked([one.texts[place] for one, place in zip(segments, row, strict=True)], exp(value), exp(weight), score)
+        for row, value, score, weight in zip(
+            *(part.tolist() for part in (found.rows, found.log_values, found.scores, found.log_weights)), strict=True
+        )
+    ]
+    pools = [one.pool for one in segments]
+    entries = sum(len(one.place) for one in pools)
+    return Outcome(best, sum(len(one.weights) for one in pools), entries, effective_documents(pools))
 
 
 def _prepare(utility: Utility, found: Candidates, number: int, options: Options, save: Save | None) -> Pairs | None:
