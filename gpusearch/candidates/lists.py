@@ -72,6 +72,8 @@ def read_lists(path: str | Path, docids: str | Path | None = None, join: Join | 
     elif b'"segments"' in data.split(b"\n", 1)[0]:
         if docids is not None:
             raise InputError("document ids for a file that has its own", path=path, hint="leave --docids out")
+        if join is not None:
+            raise InputError("a model to make texts of candidates that are texts", path=path, hint="leave --config out")
         return _documents(jsonl.read(data, name))
     else:
         entries = _json_entries(lines_of(data, name), name, join)

@@ -12,7 +12,6 @@ import numpy as np
 
 import gpusearch
 from gpusearch.candidates.lists import Listed
-from gpusearch.errors import InputError
 from gpusearch.io.arrays import Save
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.io.documents import write_documents
@@ -44,23 +43,6 @@ def decisions(
             first += len(document.segments)
             task.advance()
     return found
-
-
-def put_sources(corpus: Corpus, sources: Sequence[str] | None) -> None:
-    """Give the segments of a list their sources.
-
-    Raises:
-        InputError: another number of sentences.
-    """
-    if sources is None:
-        return
-    segments = [segment for document in corpus.documents for segment in document.segments]
-    if len(segments) != len(sources):
-        raise InputError(
-            "not as many sources as sentences", path=corpus.path, found=f"{len(segments)}", expected=f"{len(sources)}"
-        )
-    for segment, source in zip(segments, sources, strict=True):
-        segment.source = source
 
 
 def write_decisions(
@@ -138,7 +120,8 @@ def signature(utility: Utility, options: Options, outcomes: Sequence[Sequence[Ou
     if options.rule == "mbr":
         loo = "yes" if options.settings.leave_one_out else "no"
         parts = [parts[0], f"util:{utility.signature}", *parts[1:], f"loo:{loo}", f"sel:{select}"]
-    if select.startswith("prune") or options.unit == "document" or options.settings.resamples:
+    drawn = options.unit == "document" and options.rule == "mbr"
+    if select.startswith("prune") or drawn or options.settings.resamples:
         parts.append(f"seed:{options.settings.seed}")
     parts += [f"n:{entries:.6g}", f"ess:{effective:.4g}"]
     return "|".join([f"gpusearch:{gpusearch.__version__}", "mbr", *parts])

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from gpusearch.cli.options import Quiet, Seed, Threads
+from gpusearch.cli.options import Quiet, Seed, Threads, check_has_use
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gpusearch.candidates.lists import Join
+    from gpusearch.candidates.read import ToText
     from gpusearch.mbr.decide import Selection
 
 
@@ -55,8 +53,11 @@ def command(
         bool, typer.Option("--leave-one-out", help="A candidate is no reference for itself.")
     ] = False,
     draws: Annotated[
-        int, typer.Option(min=1, help="Documents drawn for --unit document where the input has sentences only.")
-    ] = 256,
+        int | None,
+        typer.Option(
+            min=1, help="Documents drawn for --unit document where the input has sentences only. 256 where not given."
+        ),
+    ] = None,
     nbest: Annotated[int, typer.Option(min=0, help="Give the best N with their utilities; 0: the best alone.")] = 0,
     bootstrap: Annotated[
         int, typer.Option(min=0, help="Resamples of the references for an interval; needs --format jsonl.")
@@ -95,11 +96,9 @@ def command(
     Standard output carries the decisions, a line a segment in the order of the input; the timing table and the
     signature go to standard error.
     """
-    from gpusearch.candidates.lists import read_lists
-    from gpusearch.candidates.sampled import read_sampled, sampled_sources
-    from gpusearch.candidates.samples import is_samples
+    from gpusearch.candidates.read import read_candidates, usual_weighting
     from gpusearch.candidates.weights import Weighting
-    from gpusearch.cli.decided import decisions, put_sources, signature, write_decisions
+    from gpusearch.cli.decided import decisions, signature, write_decisions
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.errors import InputError
     from gpusearch.io.arrays import array_file
@@ -110,12 +109,7 @@ def command(
     from gpusearch.search.device import resolve_device
     from gpusearch.timing import Timer
 
-    sampled = is_samples(lists)
-    weights = weights or ("multiplicity" if sampled else "score")
-    if sampled and docids is not None:
-        raise InputError("document ids for samples that have their own", path=lists, hint="leave --docids out")
-    if sampled and source is not None:
-        raise InputError("sources for samples that have their own", path=lists, hint="leave --source out")
+    weights = weights or usual_weighting(lists)
     for name, value, kind in (("--rule", rule, Rule), ("--unit", unit, Unit), ("--weights", weights, Weighting)):
         if value not in get_args(kind):
             raise InputError(f"unknown value of {name}", found=repr(value), expected=", ".join(get_args(kind)))
@@ -150,14 +144,16 @@ def command(
         memory=memory << 20,
     )
     scale = 1.0 if scale is None else scale
-    options = Options(cast(Rule, rule), cast(Unit, unit), cast(Weighting, weights), scale, draws, settings)
+    many = 256 if draws is None else draws
+    options = Options(cast(Rule, rule), cast(Unit, unit), cast(Weighting, weights), scale, many, settings)
     check(options)
     timer = Timer()
     with timer.measure("load"):
-        sources = sampled_sources(lists) if sampled else _sources(source, docids)
-        join = _detokeniser(config, sources)
-        listed = read_sampled(lists, join) if sampled else read_lists(lists, docids, join)
-        put_sources(listed.corpus, sources)
+        listed = read_candidates(lists, docids, source, None if config is None else _detokeniser(config))
+        drawn = unit == "document" and (rule == "mbr" or save_matrix is not None)
+        whole = listed.draws and all(document.scores is not None for document in listed.draws)
+        where = "documents that are decided with a utility, of sentences that are independent of each other"
+        check_has_use("--draws", draws is not None, drawn and not whole, where)
         how = TextSettings(tokenize or ("none" if listed.tokenised else "13a"), lowercase, resolve_device(device))
         function = make_utility(utility or ["bleu"], how)
     matrix = nullcontext(None) if save_matrix is None else array_file(save_matrix)
@@ -171,29 +167,12 @@ def command(
     print(signature(function, options, outcomes, select), file=sys.stderr)
 
 
-def _sources(path: Path | None, docids: Path | None) -> list[str] | None:
-    """The source of each sentence."""
-    from gpusearch.io.documents import read_documents
-
-    if path is None:
-        return None
-    documents = read_documents(path, docids=docids).documents
-    return [segment.source for document in documents for segment in document.segments]
-
-
-def _detokeniser(config: Path | None, sources: list[str] | None) -> Join | None:
+def _detokeniser(config: Path) -> ToText:
     """What makes raw text of a candidate's tokens, as decode does."""
     from gpusearch.config import load_config
     from gpusearch.text.processor import make_processor
 
-    if config is None:
-        return None
-    target = make_processor(load_config(config).text, "target")
-
-    def join(tokens: Sequence[str], number: int) -> str:
-        return target.to_text(tokens, sources[number] if sources is not None and number < len(sources) else None)
-
-    return join
+    return make_processor(load_config(config).text, "target").to_text
 
 
 def _selection(text: str) -> tuple[Selection, int, float]:

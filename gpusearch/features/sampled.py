@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast, get_args
 
-from gpusearch.candidates.lists import read_lists
 from gpusearch.candidates.pool import Candidates, candidates, document_candidates
-from gpusearch.candidates.sampled import read_sampled
+from gpusearch.candidates.read import read_candidates, usual_weighting
 from gpusearch.candidates.samples import is_samples, read_samples
 from gpusearch.candidates.weights import Weighting
 from gpusearch.errors import InputError
 from gpusearch.features.automata import Words
 from gpusearch.features.protocol import Tokens
-from gpusearch.io.files import read_lines, split_blank
+from gpusearch.io.files import split_blank
 
 Known = tuple[tuple[Words, float], ...]
 """Different translations of a sentence with their weights, which sum to 1."""
@@ -41,53 +40,28 @@ def read_known(
     if weighting is not None and weighting not in get_args(Weighting):
         expected = ", ".join(get_args(Weighting))
         raise InputError("unknown weighting of consensus", found=repr(weighting), expected=expected)
-    sampled = is_samples(path)
-    if sampled and source_path is not None:
-        raise InputError("sources for samples that have their own", path=path, hint="leave source out")
-    listed = read_sampled(path) if sampled else read_lists(path)
-    how = cast(Weighting, weighting or ("multiplicity" if sampled else "score"))
+    listed = read_candidates(path, source=source_path)
+    how = cast(Weighting, weighting or usual_weighting(path))
     found: list[Candidates] = []
     for document in listed.draws:
         if document.scores is None:
             found += [candidates(draws, how, scale) for draws in document.segments]
         else:
             found += document_candidates(document, how, scale).segments
-    if sampled:
+    if is_samples(path):
         sources = _sampled_sources(path)
     else:
         texts = [segment.source for document in listed.corpus.documents for segment in document.segments]
-        sources = [tuple(source(text)) for text in _sources(path, source_path, texts)]
+        if texts and not any(texts):
+            expected = "the option source: a file with the source of each sentence"
+            raise InputError("candidates without sources", path=path, expected=expected)
+        sources = [tuple(source(text)) for text in texts]
     of_source: dict[Words, list[Candidates]] = {}
     for words, one in zip(sources, found, strict=True):
         if words:
             of_source.setdefault(words, []).append(one)
     tokens = split_blank if listed.tokenised else target
     return {words: _joint(several, tokens) for words, several in of_source.items()}
-
-
-def _sources(path: Path, source_path: Path | None, texts: Sequence[str]) -> Sequence[str]:
-    """Raw source text of each sentence of a list."""
-    if source_path is None:
-        if texts and not any(texts):
-            expected = "the option source: a file with the source of each sentence"
-            raise InputError("candidates without sources", path=path, expected=expected)
-        return texts
-    if any(texts):
-        raise InputError("sources for candidates that have their own", path=path, hint="leave source out")
-    from gpusearch.io.documents import read_documents  # imports lxml
-
-    corpus = read_documents(source_path)
-    # Sentences of a list are numbered by the lines of the input, blank ones included.
-    lines = [segment.source for document in corpus.documents for segment in document.segments]
-    lines = list(read_lines(source_path)) if corpus.format == "text" else lines
-    if len(lines) < len(texts):
-        raise InputError(
-            "fewer sources than sentences",
-            path=source_path,
-            found=f"{len(lines)}",
-            expected=f"{len(texts)} as in {path}",
-        )
-    return lines[: len(texts)]
 
 
 def _sampled_sources(path: Path) -> list[Words]:

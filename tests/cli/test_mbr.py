@@ -10,6 +10,7 @@ import pytest
 
 from gpusearch.cli.main import run
 from gpusearch.io.nbest import read_n_best
+from tests.tiny import TINY
 
 # The third sentence has no candidates; of the second all but one agree.
 LIST = """\
@@ -41,8 +42,14 @@ def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
     """A line a sentence, in the order of the input, also where there is no candidate."""
     assert output(capsys, "--rule", "maxderiv")[0] == ["a dog ran", "well then", "", "last"]
     assert output(capsys, "--rule", "maxtrans")[0] == ["the cat sat", "well then", "", "last"]
+    for ids in ((), ("--docids", "ids")):  # the best of independent sentences make the best document
+        for rule, first in (("maxderiv", "a dog ran"), ("maxtrans", "the cat sat")):
+            lines, signature = output(capsys, "--rule", rule, "--unit", "document", *ids)
+            assert lines == [first, "well then", "", "last"] and "seed" not in signature
     saving = ("--utility", "chrf", "--lowercase", "--save-matrix", "u.npz")  # asks for utilities whatever the rule
     assert output(capsys, "--rule", "maxtrans", *saving)[0] == ["the cat sat", "well then", "", "last"]
+    saving = ("--unit", "document", "--draws", "9", *saving)
+    assert output(capsys, "--rule", "maxderiv", *saving)[0] == ["a dog ran", "well then", "", "last"]
     lines, signature = output(capsys)
     assert lines == ["the cat sat", "so it is here", "", "last"]
     assert signature.startswith("gpusearch:") and signature.split("|")[1:] == [
@@ -101,6 +108,20 @@ def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert [segment["hyp"] for segment in rows[0]["nbest"][0]["segments"]] == lines[:2]
 
 
+def test_the_best_documents_of_independent_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--rule", "maxderiv", "--docids", "ids", "--unit", "document", "--format", "jsonl", "--nbest", "3"]
+    first = json.loads(output(capsys, *arguments)[0][0])
+    assert [[segment["hyp"] for segment in row["segments"]] for row in first["nbest"]] == [
+        ["a dog ran", "well then"],
+        ["the cat sat", "well then"],
+        ["a dog ran", "so it is here"],
+    ]
+    weight, other = np.exp([-0.9, -1.0, -1.1]), np.exp([-1.6, -1.7, -2.0])
+    assert first["probability"] == pytest.approx(weight[0] / weight.sum() * other[0] / other.sum())
+    assert first["score"] == pytest.approx(-0.9 - 1.6)
+    assert (first["candidates"], first["entries"]) == (2 + 3, 3 + 3)
+
+
 @pytest.mark.parametrize("unit", ["sentence", "document"])
 def test_saved_matrix(unit: str, capsys: pytest.CaptureFixture[str]) -> None:
     """All utilities; those of sentences may be read as a utility and give the same decisions."""
@@ -135,11 +156,44 @@ def test_raw_text(capsys: pytest.CaptureFixture[str]) -> None:
     assert output(capsys, "-c", "model.toml")[0] == ["The cat sat", "So it is here", "", "Last"]
     rows = output(capsys, "--source", "source", "--docids", "ids", "--format", "jsonl")[0]
     assert [segment["src"] for segment in json.loads(rows[0])["segments"]] == ["Le chat", "il est"]
-    assert run(["mbr", "list", "--source", "ids", "-c", "model.toml"]) == 0
-    capsys.readouterr()
-    Path("ids").write_text("x\n", encoding="utf-8")
-    assert run(["mbr", "list", "--source", "ids"]) == 2
-    assert "not as many sources as sentences; found 4; expected 1" in capsys.readouterr().err
+    assert output(capsys, "-c", "model.toml", "--source", "ids")[0] == ["the cat sat", "so it is here", "", "last"]
+
+
+def test_sources_go_by_the_lines_of_the_input(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where documents have borders these have numbers too, as in the lists that decode writes."""
+    Path("source").write_text("\nLe chat\n \nIl est\n", encoding="utf-8")
+    moses = "".join(f"{n} ||| {text}  ||| LM0= -1 ||| -1.0\n" for n, text in enumerate(["", "the cat", "", "it is"]))
+    rows = [{"id": 1, "doc": 1, "seg": 1, "words": "the cat"}, {"id": 3, "doc": 2, "seg": 1, "words": "it is"}]
+    for name, content in (
+        ("list", moses),
+        ("list.jsonl", "".join(json.dumps(row | {"score": -1}) + "\n" for row in rows)),
+    ):
+        Path("list").write_text(content, encoding="utf-8")
+        found = [json.loads(row) for row in output(capsys, "--source", "source", "--format", "jsonl")[0]]
+        segments = [(segment["src"], segment["hyp"]) for document in found for segment in document["segments"]]
+        assert segments == [("", ""), ("Le chat", "the cat"), ("", ""), ("Il est", "it is")], name
+    Path("source").write_text("\nLe chat\n \nIl est\n\n\n", encoding="utf-8")  # JSON has no rows of borders
+    assert output(capsys, "--source", "source")[0] == ["", "the cat", "", "it is"]
+    Path("source").write_text("x\n", encoding="utf-8")
+    assert run(["mbr", "list", "--source", "source"]) == 2
+    assert "source: fewer sources than sentences; found 1; expected 4 as in list" in capsys.readouterr().err
+
+
+def test_what_documents_of_candidates_have_no_use_for(capsys: pytest.CaptureFixture[str]) -> None:
+    """Their candidates are texts with sources, and drawn as wholes."""
+    sample = {"score": -1.0, "segments": [{"hyp": "The cat.", "score": -1.0}]}
+    document = {"doc_id": "x", "segments": [{"src": "Le chat."}], "nbest": [sample]}
+    Path("list").write_text(json.dumps(document) + "\n", encoding="utf-8")
+    Path("source").write_text("Le chat.\n", encoding="utf-8")
+    assert output(capsys, "--unit", "document")[0] == ["The cat."]
+    for arguments, message in (
+        (["-c", str(TINY)], "list: a model to make texts of candidates that are texts; leave --config out"),
+        (["--source", "source"], "list: sources for candidates that have their own; leave source out"),
+        (["--docids", "ids"], "list: document ids for a file that has its own; leave --docids out"),
+        (["--unit", "document", "--draws", "9"], "--draws would have no effect; expected documents that are decided"),
+    ):
+        assert run(["mbr", "list", *arguments]) == 2
+        assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("select", ["aggregate", "fine:2", "prune:0.9"])
@@ -171,6 +225,8 @@ def test_selections(select: str, capsys: pytest.CaptureFixture[str]) -> None:
         (["--rule", "maxtrans", "--bootstrap", "9", "--format", "jsonl"], "found --bootstrap; expected --rule mbr"),
         (["--rule", "maxtrans", "--utility", "ter"], "--rule maxtrans asks no utility; found --utility"),
         (["--rule", "maxtrans", "--tokenize", "13a", "--lowercase"], "asks no utility; found --tokenize, --lowercase"),
+        (["--draws", "9"], "--draws would have no effect; expected documents that are decided with a utility"),
+        (["--draws", "9", "--unit", "document", "--rule", "maxtrans"], "--draws would have no effect"),
         (["-o", "absent/out"], "cannot write the file"),
     ],
 )
