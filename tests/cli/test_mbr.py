@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU
 
 from gpusearch.cli.main import run
 from gpusearch.io.nbest import read_n_best
@@ -196,10 +197,37 @@ def test_what_documents_of_candidates_have_no_use_for(capsys: pytest.CaptureFixt
         assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("select", ["aggregate", "fine:2", "prune:0.9"])
-def test_selections(select: str, capsys: pytest.CaptureFixture[str]) -> None:
-    lines, signature = output(capsys, "--select", select)
-    assert lines == ["the cat sat", "so it is here", "", "last"] and f"sel:{select}" in signature
+# Of one sentence: all pairs, aggregated references and little confidence each choose another one.
+ALIKE = [
+    "a a dog", "a a lay", "a lay", "a sat a", "a sat dog cat", "dog a", "dog cat the", "dog lay lay lay", "dog sat lay",
+    "dog sat the", "a lay the", "lay sat", "sat a dog cat", "sat dog", "sat lay dog cat", "sat sat the",
+]  # fmt: skip
+
+
+def test_selections(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each compares the candidates that it should by what it should; the signature says which."""
+    Path("list").write_text("".join(f"0 ||| {text}  ||| LM0= -1 ||| -1\n" for text in ALIKE), encoding="utf-8")
+
+    def ranked(select: str, nbest: int) -> dict[str, float]:
+        lines, signature = output(capsys, "--select", select, "--nbest", f"{nbest}", "-o", "best")
+        assert lines == [""] and f"sel:{select}|" in signature
+        found = {" ".join(entry.words): entry.total for entry in read_n_best("best")}
+        assert list(found.values()) == sorted(found.values(), reverse=True)
+        return found
+
+    exact, aggregate = ranked("exact", 99), ranked("aggregate", 99)
+    assert set(exact) == set(aggregate) == set(ALIKE)
+    metric = BLEU(effective_order=True, tokenize="none")
+    for text, value in exact.items():
+        scores = [metric.sentence_score(text, [other]).score for other in ALIKE]
+        assert value == pytest.approx(np.mean(scores), rel=1e-5)
+    fine, pruned = ranked("fine:3", 3), ranked("prune:0.5", 1)
+    assert list(fine) == sorted(list(aggregate)[:3], key=exact.__getitem__, reverse=True) != list(exact)[:3]
+    assert fine.items() <= exact.items() and pruned.items() <= exact.items()
+    assert len({next(iter(found)) for found in (exact, aggregate, pruned)}) == 3
+    assert ranked("prune:1", 1) == ranked("exact", 1)
+    for select, found in (("exact", exact), ("aggregate", aggregate), ("fine:3", fine), ("prune:0.5", pruned)):
+        assert output(capsys, "--select", select)[0] == [next(iter(found))]
 
 
 @pytest.mark.parametrize(

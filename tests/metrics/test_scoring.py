@@ -48,8 +48,11 @@ def test_several_references() -> None:
 
 def test_lowercase() -> None:
     for result in evaluate(["THE CAT SAT ON"], ["the cat sat on"], ["x"], list(METRICS), lowercase=True):
-        assert "case:lc" in result.signature or result.name == "TER" or "chrF" in result.name
+        assert "|case:lc|" in result.signature
         assert result.score == pytest.approx({"TER": 0, "NIST": 2}.get(result.name, 100))
+    for result in evaluate(["THE CAT SAT ON"], ["the cat sat on"], ["x"], list(METRICS)):
+        assert "|case:mixed|" in result.signature
+        assert result.score == pytest.approx({"TER": 100}.get(result.name, 0), abs=0.01)
 
 
 FAULTS = [
