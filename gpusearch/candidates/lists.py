@@ -150,7 +150,7 @@ def _named(lists: Sequence[Sequence[_Entry]], segments: Sequence[Segment], path:
 
 def _draws(entries: Sequence[_Entry]) -> Draws:
     """A sentence without candidates has the empty one."""
-    entries = entries or [_Entry("", 0.0, None)]
+    entries = entries or [_Entry("", 0.0, None, chain=0)]
     chains = [one.chain for one in entries if one.chain is not None]
     return Draws(
         [one.text for one in entries],

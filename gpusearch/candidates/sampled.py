@@ -32,7 +32,7 @@ def read_sampled(folder: str | Path, join: Join | None = None) -> Listed:
         "text",
         str(folder),
     )
-    empty = Draws([""], np.zeros(1), np.zeros(1, np.int64))
+    empty = Draws([""], np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.int64))
     draws = [DocumentDraws([empty for _ in document.segments]) for document in corpus.documents]
     first_segment = [0, *accumulate(len(document.segments) for document in corpus.documents)]
     found = 0

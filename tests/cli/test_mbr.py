@@ -124,6 +124,19 @@ def test_the_best_documents_of_independent_sentences(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("unit", ["sentence", "document"])
+def test_effective_sizes_where_a_sentence_has_no_candidates(unit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The empty one needs no chain to be weighed by."""
+    rows = [
+        {"id": number, "words": words, "score": score, "chain": chain}
+        for number in (0, 2)
+        for words, score, chain in (("a b", -1.0, 0), ("a c", -2.0, 1), ("a b", -1.5, 1))
+    ]
+    Path("list").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    lines, signature = output(capsys, "--weights", "ess", "--unit", unit)
+    assert lines == ["a b", "", "a b"] and "weights:ess" in signature
+
+
+@pytest.mark.parametrize("unit", ["sentence", "document"])
 def test_saved_matrix(unit: str, capsys: pytest.CaptureFixture[str]) -> None:
     """All utilities; those of sentences may be read as a utility and give the same decisions."""
     expected = output(capsys, "--unit", unit, "--utility", "chrf", "--save-matrix", "u.npz")[0]

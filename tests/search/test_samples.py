@@ -16,6 +16,7 @@ from gpusearch.candidates.samples import (
     read_samples,
     unit_paths,
 )
+from gpusearch.cli.main import run
 from gpusearch.config import SampleConfig
 from gpusearch.errors import InputError
 from gpusearch.io.trace import Phrase
@@ -169,6 +170,17 @@ def test_whole_documents_are_candidates(model: Model, tmp_path: Path) -> None:
     assert [len(segment.texts) for segment in first.segments] == [20, 20, 20]
     assert set(first.segments[1].texts) == {""} and last.scores is not None
     assert first.chains is not None and first.chains.tolist() == [0, 1, 2, 3] * 5
+
+
+@pytest.mark.parametrize("unit", ["sentence", "document"])
+def test_what_is_not_sampled_needs_no_chains(
+    model: Model, tmp_path: Path, unit: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Empty segments and documents are decided under weights by effective size, too."""
+    sample(model, settings(f'sample.unit="{unit}"'), tmp_path / "s")
+    assert run(["mbr", str(tmp_path / "s"), "--weights", "ess", "--unit", unit, "-q"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [bool(line) for line in lines] == [True, False, True, False, False, True]
 
 
 def test_superchains_are_of_equal_size() -> None:
