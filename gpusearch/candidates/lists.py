@@ -13,6 +13,7 @@ In JSONL an entry may name the ``chain`` that made it, by number.
 from __future__ import annotations
 
 import json
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from gpusearch.errors import InputError
 from gpusearch.io.corpus import Corpus, Document, Segment, describe, describe_segment, group, lines_of
 from gpusearch.io.files import read_bytes, read_lines, split_blank, wrong_line
 from gpusearch.io.formats import jsonl
-from gpusearch.io.json_files import parse_json
+from gpusearch.io.json_files import finite_number, parse_json
 from gpusearch.io.nbest import parse_n_best_lines
 
 Join = Callable[[Sequence[str], int], str]
@@ -66,10 +67,10 @@ def read_lists(path: str | Path, docids: str | Path | None = None, join: Join | 
     Raises:
         InputError: names file, line, what was found and what was expected.
     """
-    data, name = read_bytes(path), str(path)
+    data, name = read_bytes(path).removeprefix(BOM_UTF8), str(path)
     if not data.lstrip().startswith(b"{"):
         entries: Iterable[tuple[int, _Entry]] = _moses_entries(lines_of(data, name), name, join)
-    elif b'"segments"' in data.split(b"\n", 1)[0]:
+    elif b'"segments"' in data.lstrip().split(b"\n", 1)[0]:
         if docids is not None:
             raise InputError("document ids for a file that has its own", path=path, hint="leave --docids out")
         if join is not None:
@@ -91,12 +92,10 @@ def _json_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterato
     for number, line in enumerate(lines, 1):
         try:
             row = parse_json(line)
-            words, chain = row["words"], row.get("chain")
-            if not isinstance(words, str) or not (chain is None or isinstance(chain, int)):
-                raise TypeError("words are no text, or the chain is no number")
-            text = words if join is None else join(split_blank(words), int(row["id"]))
+            sentence, words = _whole_number(row["id"]), _text(row["words"])
+            text = words if join is None else join(split_blank(words), sentence)
             names = [None if row.get(key) is None else str(row[key]) for key in ("doc", "seg")]
-            yield int(row["id"]), _Entry(text, _score(row), (words, _made(row)), chain, *names)
+            yield sentence, _Entry(text, _score(row), (words, _made(row)), _chain(row), *names)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise wrong_line(
                 f"not an entry of a list ({type(error).__name__}: {error})",
@@ -107,13 +106,32 @@ def _json_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterato
             ) from None
 
 
+def _text(value: object) -> str:
+    if not isinstance(value, str) or jsonl.FORBIDDEN.search(value):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _whole_number(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | str) or abs(int(value)) >= 1 << 63:
+        raise TypeError(f"{value!r} is no whole number of 63 bits")
+    return int(value)
+
+
+def _chain(row: dict[str, Any]) -> int | None:
+    return None if row.get("chain") is None else _whole_number(row["chain"])
+
+
 def _score(row: dict[str, Any]) -> float:
-    return float("nan") if row.get("score") is None else float(row["score"])
+    """NaN where an entry has none."""
+    return float("nan") if row.get("score") is None else finite_number(row["score"])
 
 
-def _made(row: dict[str, Any]) -> str:
-    """What tells a derivation from others with the same words."""
-    return json.dumps(row["phrases"] if "phrases" in row else row.get("score"))
+def _made(row: dict[str, Any]) -> object:
+    """What tells a derivation from others with the same words: its phrases, or its score if it has one."""
+    if row.get("phrases") is not None:
+        return json.dumps(row["phrases"])
+    return None if row.get("score") is None else finite_number(row["score"])
 
 
 def _grouped(entries: Iterable[tuple[int, _Entry]], path: str, docids: str | Path | None, *, tokenised: bool) -> Listed:
@@ -142,10 +160,29 @@ def _named(lists: Sequence[Sequence[_Entry]], segments: Sequence[Segment], path:
     for entries in lists:
         own = next((one.document for one in entries if one.document is not None), None)
         names.append(own if own is not None else names[-1] if names else "")
-    if any(names):
-        first = next(name for name in names if name)
-        return group([name or first for name in names], segments, path)
-    return [Document(None, list(segments))] if segments else []
+    first = next((name for name in names if name), None)
+    if first is None:
+        return [Document(None, list(segments))] if segments else []
+    grouped: dict[str, list[Segment]] = {}
+    ids: set[tuple[str, str]] = set()
+    last = None
+    for place, (given, segment) in enumerate(zip(names, segments, strict=True)):
+        name = given or first
+        if name != last and name in grouped:
+            raise InputError(
+                f"the sentences of document {name!r} do not stand together",
+                path=path,
+                found=f"number {place} behind those of document {last!r}",
+            )
+        if segment.id is not None and (name, segment.id) in ids:
+            raise InputError(
+                f"segment id {segment.id!r} repeats", path=path, found=f"number {place} of document {name!r}"
+            )
+        if segment.id is not None:
+            ids.add((name, segment.id))
+        grouped.setdefault(name, []).append(segment)
+        last = name
+    return [Document(name, several) for name, several in grouped.items()]
 
 
 def _draws(entries: Sequence[_Entry]) -> Draws:
@@ -180,12 +217,12 @@ def _documents(corpus: Corpus) -> Listed:
 def _document_draws(document: Document, place: int, path: str) -> DocumentDraws:
     samples = document.attributes.get("nbest")
     if samples:
-        chains = [sample.get("chain") for sample in samples]
+        chains = [_chain(sample) for sample in samples]
         columns = [[] for _ in document.segments]  # type: list[list[_Entry]]
         for sample in samples:
             for column, row in zip(columns, sample["segments"], strict=True):
-                column.append(_json_entry(row, sample.get("chain")))
-        known = np.array(chains, np.int64) if all(isinstance(chain, int) for chain in chains) else None
+                column.append(_json_entry(row, _chain(sample)))
+        known = None if None in chains else np.array(chains, np.int64)
         return DocumentDraws(
             [_draws(column) for column in columns], np.array([_score(sample) for sample in samples]), known
         )
@@ -199,11 +236,10 @@ def _document_draws(document: Document, place: int, path: str) -> DocumentDraws:
                 expected='"nbest" of the document or of the segment',
                 hint="decode with --format jsonl --nbest N",
             )
-        segments.append(_draws([_json_entry(row, row.get("chain")) for row in segment.attributes["nbest"]]))
+        segments.append(_draws([_json_entry(row, _chain(row)) for row in segment.attributes["nbest"]]))
     return DocumentDraws(segments)
 
 
 def _json_entry(row: dict[str, Any], chain: int | None) -> _Entry:
-    if not isinstance(row["hyp"], str):
-        raise TypeError("hyp is no text")
-    return _Entry(row["hyp"], _score(row), (row["hyp"], _made(row)), chain)
+    text = _text(row["hyp"])
+    return _Entry(text, _score(row), (text, _made(row)), chain)

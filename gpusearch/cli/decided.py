@@ -80,8 +80,10 @@ def _name(options: Options) -> str:
 
 
 def _moses_row(number: int, ranked: Ranked, options: Options) -> str:
-    values = ((_name(options), (ranked.value,)), ("weight", (ranked.weight,)), ("score", (ranked.score,)))
-    return format_n_best(NBestEntry(number, tuple(split_blank(ranked.texts[0])), values, ranked.value))
+    values = [(_name(options), (ranked.value,)), ("weight", (ranked.weight,))]
+    if not math.isnan(ranked.score):
+        values.append(("score", (ranked.score,)))
+    return format_n_best(NBestEntry(number, tuple(split_blank(ranked.texts[0])), tuple(values), ranked.value))
 
 
 def _described(outcome: Outcome, options: Options, listed: bool) -> dict[str, Any]:

@@ -12,7 +12,6 @@ n-best list                ``id ||| text ||| name= value name= value value ||| t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 
 from gpusearch.io.corpus import lines_of
 from gpusearch.io.files import read_bytes, wrong_line
-from gpusearch.io.json_files import parse_json
+from gpusearch.io.json_files import finite_number, parse_json
 from gpusearch.io.nbest import parse_n_best_lines
 
 _KEYS = {"id", "text", "words", "scores", "score"}
@@ -70,13 +69,7 @@ def _of_row(row: Any, path: str, line: int) -> Candidate:
         raise TypeError("the id is no number of a segment")
     if not isinstance(text, str) or not isinstance(scores, dict):
         raise TypeError("text or scores of another kind")
-    return Candidate(segment, text, {name: _number(value) for name, value in scores.items()}, path, line)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise TypeError(f"the score {value!r} is no finite number")
-    return float(value)
+    return Candidate(segment, text, {name: finite_number(value) for name, value in scores.items()}, path, line)
 
 
 def _listed(lines: Sequence[str], path: str) -> Iterator[Candidate]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,18 @@ def parse_json(text: str | bytes) -> Any:
         raise ValueError(f"an integer of more than {sys.get_int_max_str_digits()} digits") from None
     except RecursionError:
         raise ValueError("too deep a nesting") from None
+
+
+def finite_number(value: object) -> float:
+    """A number of JSON, which Python also reads where it is infinite or none.
+
+    Raises:
+        TypeError: something else.
+        OverflowError: an integer that float64 cannot hold.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise TypeError(f"{value!r} is no finite number")
+    return float(value)
 
 
 def write_json(path: Path, content: Any) -> None:

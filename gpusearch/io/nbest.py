@@ -8,6 +8,7 @@ or not; behind the last point of an alignment stands a blank.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ _BORDER = f" {BORDER} "
 
 @dataclass(frozen=True)
 class NBestEntry:
-    """A translation of a sentence. Feature values and total are natural logarithms."""
+    """A translation of a sentence. Feature values and total are natural logarithms, and finite."""
 
     sentence: int
     """The sentence's number in the input, from 0."""
@@ -60,11 +61,12 @@ def format_n_best(entry: NBestEntry, *, spans_in_text: bool = False) -> str:
         spans_in_text: put the span of each phrase behind its words, as Moses' ``-t`` does.
 
     Raises:
-        InputError: a word that would be read as a border.
+        InputError: a word that would be read as a border, or that breaks the line.
     """
     for word in entry.words:
-        if word == BORDER:
-            raise InputError("a word that an n-best list cannot hold", found=word, hint="write the list as .jsonl")
+        if word == BORDER or "\n" in word:
+            found = word if word == BORDER else repr(word)
+            raise InputError("a word that an n-best list cannot hold", found=found, hint="write the list as .jsonl")
     if spans_in_text:
         text = "".join(f"{_followed(words)}|{start}-{stop - 1}| " for start, stop, words in entry.phrases)
     else:
@@ -140,7 +142,9 @@ def parse_n_best(line: str) -> NBestEntry:
         words = [word for _, _, phrase in trace for word in phrase]
         if segments is None:
             segments = _segments_of(trace)
-    return NBestEntry(int(fields[0]), tuple(words), _parse_scores(fields[2]), float(fields[3]), segments, alignment)
+    return NBestEntry(
+        int(fields[0]), tuple(words), _parse_scores(fields[2]), _parse_number(fields[3]), segments, alignment
+    )
 
 
 def _segments_of(phrases: Sequence[tuple[int, int, list[str]]]) -> tuple[Segment, ...]:
@@ -158,10 +162,17 @@ def _parse_scores(field: str) -> tuple[tuple[str, tuple[float, ...]], ...]:
         if part.endswith("="):
             scores.append((part[:-1], []))
         elif scores:
-            scores[-1][1].append(float(part))
+            scores[-1][1].append(_parse_number(part))
         else:
-            scores.append(("", [float(part)]))
+            scores.append(("", [_parse_number(part)]))
     return tuple((name, tuple(values)) for name, values in scores)
+
+
+def _parse_number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text.strip()} is no finite number")
+    return value
 
 
 def _parse_segment(part: str) -> Segment:

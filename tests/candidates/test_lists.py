@@ -64,6 +64,14 @@ def test_list_as_json(tmp_path: Path) -> None:
     assert np.isnan(listed.draws[1].segments[0].scores).all()
 
 
+def test_the_same_score_is_the_same_derivation(tmp_path: Path) -> None:
+    """However it is written, where nothing else tells derivations apart; and a byte order mark is no part of a list."""
+    scores = ("-1", "-1.0", "-2", "0.0", "-0.0", "null", "null")
+    rows = "".join(f'{{"id": 0, "words": "a", "score": {score}}}\n' for score in scores)
+    listed = read_lists(write(tmp_path / "list.jsonl", "\ufeff" + rows))
+    assert listed.draws[0].segments[0].derivations.tolist() == [0, 0, 1, 2, 2, 3, 3]
+
+
 def document(**keys: object) -> str:
     return json.dumps({"doc_id": "x", "segments": [{"src": "s"}, {"src": "t", "seg_id": "2"}], **keys}) + "\n"
 
@@ -108,11 +116,43 @@ def test_nothing(tmp_path: Path) -> None:
             '{"id": 0, "words": "a", "score": ' + "[" * 9999,
             "list:1: not an entry of a list (ValueError: too deep a nesting",
         ),
-        ('{"id": 0, "words": 5}\n', "list:1: not an entry of a list (TypeError"),
+        ('{"id": 0, "words": 5}\n', "list:1: not an entry of a list (TypeError: 5 is no text)"),
+        ('{"id": 0, "words": "\\ud800"}\n', r"list:1: not an entry of a list (TypeError: '\ud800' is no text)"),
+        (
+            "0 ||| a ||| x= 1 ||| 2\n0 ||| a ||| x= 1 ||| inf\n",
+            "list:2: not a line of an n-best list (inf is no finite",
+        ),
+        (
+            '{"id": 0, "words": "a", "score": -Infinity}\n',
+            "list:1: not an entry of a list (TypeError: -inf is no finite",
+        ),
+        ('{"id": 0, "words": "a", "score": "nan"}\n', "list:1: not an entry of a list (TypeError: 'nan' is no finite"),
+        ('{"id": 1.7, "words": "a"}\n', "list:1: not an entry of a list (TypeError: 1.7 is no whole number"),
+        (
+            '{"id": 0, "words": "a", "chain": ' + "9" * 30 + "}\n",
+            f"list:1: not an entry of a list (TypeError: {'9' * 30} is no whole number",
+        ),
+        (
+            '{"id": 0, "words": "a", "doc": "x"}\n{"id": 0, "words": "b"}\n{"id": 1, "words": "a", "doc": "y"}\n'
+            '{"id": 2, "words": "a", "doc": "x"}\n',
+            "list: the sentences of document 'x' do not stand together; found number 2 behind those of document 'y'",
+        ),
+        (
+            '{"id": 0, "words": "a", "doc": "x", "seg": 1}\n{"id": 1, "words": "a", "doc": "x", "seg": 1}\n',
+            "list: segment id '1' repeats; found number 1 of document 'x'",
+        ),
         ('{"id": 0, "words"\n', "list:1: not an entry of a list (JSONDecodeError"),
         (document(), "list:1: no candidates of document 'x', segment 1"),
         (document(nbest=[{"score": 1, "segments": []}]), "list:1: \"nbest\" of document 'x' (ValueError"),
         (document(nbest=[{"score": 1}]), "list:1: \"nbest\" of document 'x' (KeyError: 'segments')"),
+        (
+            document(nbest=[{"score": "inf", "segments": [{"hyp": "a"}, {"hyp": "b"}]}]),
+            "list:1: \"nbest\" of document 'x' (TypeError: 'inf' is no finite number)",
+        ),
+        (
+            document(segments=[{"src": "s", "nbest": [{"hyp": "a", "score": -1, "chain": "b"}]}]),
+            "list:1: \"nbest\" of document 'x' (ValueError",
+        ),
         (document(nbest=3), "list:1: \"nbest\" of document 'x' (TypeError"),
     ],
 )

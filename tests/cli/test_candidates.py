@@ -123,7 +123,7 @@ def _corpus(documents: Sequence[Sequence[str]]) -> Any:
 
 
 FAULTS = {
-    '{"id": 0, "text": "a", "scores": {"nmt": null}}': "c.jsonl:1: not a candidate (the score None is no finite number",
+    '{"id": 0, "text": "a", "scores": {"nmt": null}}': "c.jsonl:1: not a candidate (None is no finite number",
     f'{{"id": 0, "text": "a", "score": {"1" * 5000}}}': "not a candidate (an integer of more than 4300 digits)",
     f'{{"id": 0, "text": "a", "score": {"1" * 400}}}': "not a candidate (int too large to convert to float)",
     '{"id": -1, "text": "a"}': "not a candidate (the id is no number of a segment)",

@@ -75,6 +75,15 @@ def test_list_of_the_best(capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     assert entries[0].features[1][1][0] == pytest.approx(weight[:2].sum() / weight.sum(), rel=1e-5)
 
 
+def test_list_without_scores(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """What is not known is not listed, so that the list can be read again."""
+    Path("list").write_text('{"id": 0, "words": "a"}\n{"id": 0, "words": "b"}\n', encoding="utf-8")
+    output(capsys, "--nbest", "2", "--weights", "multiplicity", "-o", "best")
+    assert [[name for name, _ in entry.features] for entry in read_n_best(tmp_path / "best")] == [
+        ["utility", "weight"]
+    ] * 2
+
+
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     """Documents, which other commands read, with all that is known of the decision."""
     arguments = ["--docids", "ids", "--format", "jsonl", "--nbest", "9", "--bootstrap", "50", "--leave-one-out"]
@@ -268,6 +277,7 @@ def test_selections(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rule", "maxtrans", "--tokenize", "13a", "--lowercase"], "asks no utility; found --tokenize, --lowercase"),
         (["--draws", "9"], "--draws would have no effect; expected documents that are decided with a utility"),
         (["--draws", "9", "--unit", "document", "--rule", "maxtrans"], "--draws would have no effect"),
+        (["--scale", "inf"], "unusable scale of scores; found inf; expected a finite number of 0 or more"),
         (["-o", "absent/out"], "cannot write the file"),
     ],
 )

@@ -100,7 +100,17 @@ def test_what_is_written_is_read_back(entry: NBestEntry) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["", "0 ||| a", "x ||| a  ||| F= 1 ||| 2", "0 ||| a  ||| F= y ||| 2", LINE + " ||| 0+0"]
+    "line",
+    [
+        "",
+        "0 ||| a",
+        "x ||| a  ||| F= 1 ||| 2",
+        "0 ||| a  ||| F= y ||| 2",
+        "0 ||| a  ||| F= inf ||| 2",
+        "0 ||| a  ||| nan ||| 2",
+        "0 ||| a  ||| F= 1 ||| -inf",
+        LINE + " ||| 0+0",
+    ],
 )
 def test_faulty_lines_are_named(line: str, tmp_path: Path) -> None:
     path = tmp_path / "list"
@@ -112,3 +122,5 @@ def test_faulty_lines_are_named(line: str, tmp_path: Path) -> None:
 def test_a_word_that_looks_like_a_border_is_an_error() -> None:
     with pytest.raises(InputError, match=r"a word that an n-best list cannot hold; found \|\|\|"):
         format_n_best(NBestEntry(0, ("a", "|||"), (), 0.0))
+    with pytest.raises(InputError, match=r"a word that an n-best list cannot hold; found 'a\\nb'"):
+        format_n_best(NBestEntry(0, ("a\nb",), (), 0.0))
