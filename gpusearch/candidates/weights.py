@@ -81,11 +81,11 @@ def _by_effective_size(scores: NDArray[np.float64], chains: NDArray[np.int64] | 
 def chain_sizes(scores: NDArray[np.float64], chain: NDArray[np.int64]) -> NDArray[np.float64]:
     """How many independent samples each of C chains is worth, by its scores alone.
 
-    Their effective sample size; of fewer than 4 draws, which say nothing of that, their number. Nor does a chain say it
-    whose draws are all the same: it is stuck, or in the state that has almost all the probability. It is worth as many
-    draws as a run of this score has among independent ones on the average, ``1 / (1 - q)``, where q is the share of the
-    score among the draws of the other chains: 1 where these are elsewhere, all its draws where these are there, too, or
-    where there are no others.
+    Their effective sample size, but no more than their number, and that of fewer than 4, which say nothing of it. Nor
+    do draws that are all the same: the chain is stuck, or in the state that has almost all the probability. It is worth
+    as many draws as a run of this score has among independent ones on the average, ``1 / (1 - q)``, where q is the
+    share of the score among the draws of the other chains: 1 where these are elsewhere, all its draws where these are
+    there, too, or where there are no others.
 
     Args:
         scores: [M] finite.
@@ -107,7 +107,7 @@ def _size(own: NDArray[np.float64], values: NDArray[np.float64], times: NDArray[
     if np.isnan(size):
         return float(draws)
     if own.min() < own.max():
-        return size
+        return min(size, float(draws))
     others = int(times.sum()) - draws
     unlike = others - (int(times[np.searchsorted(values, own[0])]) - draws)
     return min(draws, others / unlike) if unlike else float(draws)
