@@ -31,6 +31,7 @@ from gpusearch.io.nbest import parse_n_best_lines
 
 Join = Callable[[Sequence[str], int], str]
 """From tokens to the text of a candidate, for the sentence of that number."""
+_MOST_MISSING = 1_000_000  # sentences without candidates: beyond them the numbers mean something else
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,11 @@ def _grouped(entries: Iterable[tuple[int, _Entry]], path: str, docids: str | Pat
         raise InputError(
             "fewer document ids than sentences", path=docids, found=f"{len(names)}", expected=f"{count} or more"
         )
+    if names is None and count - len(sentences) > _MOST_MISSING:
+        raise InputError(
+            "numbers of sentences without end", path=path, found=f"{len(sentences)} sentences up to number {count - 1}",
+            expected="0 for the first, 1 for the second, ...",
+        )  # fmt: skip
     lists = [sentences.get(number, []) for number in range(count if names is None else len(names))]
     segments = [Segment("", id=next((one.segment for one in entries_of), None)) for entries_of in lists]
     documents = _named(lists, segments, path) if names is None else group(names, segments, str(docids))

@@ -142,6 +142,7 @@ def test_nothing(tmp_path: Path) -> None:
             "list: segment id '1' repeats; found number 1 of document 'x'",
         ),
         ('{"id": 0, "words"\n', "list:1: not an entry of a list (JSONDecodeError"),
+        ("20261128 ||| a ||| x= 1 ||| 2\n", "list: numbers of sentences without end; found 1 sentences up to number"),
         (document(), "list:1: no candidates of document 'x', segment 1"),
         (document(nbest=[{"score": 1, "segments": []}]), "list:1: \"nbest\" of document 'x' (ValueError"),
         (document(nbest=[{"score": 1}]), "list:1: \"nbest\" of document 'x' (KeyError: 'segments')"),
