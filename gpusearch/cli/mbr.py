@@ -60,7 +60,12 @@ def command(
     ] = None,
     nbest: Annotated[int, typer.Option(min=0, help="Give the best N with their utilities; 0: the best alone.")] = 0,
     bootstrap: Annotated[
-        int, typer.Option(min=0, help="Resamples of the references for an interval; needs --format jsonl.")
+        int,
+        typer.Option(
+            min=0,
+            help="Resamples of the references, as many each as samples are worth (docs/samples.md), for an "
+            "interval; needs --format jsonl.",
+        ),
     ] = 0,
     save_matrix: Annotated[
         Path | None,
@@ -104,7 +109,7 @@ def command(
     from gpusearch.io.arrays import array_file
     from gpusearch.io.files import check_writable
     from gpusearch.mbr.decide import Rule, Settings
-    from gpusearch.mbr.named import TextSettings, make_utility
+    from gpusearch.mbr.named import NAMED, TOKENIZED, TextSettings, make_utility, split_weight
     from gpusearch.mbr.run import Options, Unit, check
     from gpusearch.search.device import resolve_device
     from gpusearch.timing import Timer
@@ -125,6 +130,9 @@ def command(
             raise InputError(f"--rule {rule} asks no utility", found=named, expected="--rule mbr or --save-matrix")
     if scale is not None and weights != "score":
         raise InputError(f"weights by {weights} have no scale", found="--scale", expected="--weights score")
+    asked = {split_weight(name)[0] for name in utility or ["bleu"]}
+    check_has_use("--tokenize", tokenize is not None, bool(asked & {*TOKENIZED}), f"--utility {' or '.join(TOKENIZED)}")
+    check_has_use("--lowercase", lowercase, bool(asked & {*NAMED}), f"--utility {' or '.join(NAMED)}")
     for path in (output, save_matrix):
         if path is not None:
             check_writable(path)

@@ -37,6 +37,8 @@ NAMED: dict[str, Callable[[TextSettings], Utility]] = {
     "ter": lambda how: Ter(how.lowercase),
 }
 """``bleu`` is sacreBLEU's, ``bleu-add`` has 0.01 added to the counts of n > 1 (Arun et al. 2010, section 4)."""
+TOKENIZED = ("bleu", "bleu-add")
+"""Those of NAMED that cut texts by a tokenizer; whether case counts is asked by all of them."""
 
 
 def make_utility(names: Sequence[str], how: TextSettings | None = None) -> Utility:
@@ -52,9 +54,15 @@ def make_utility(names: Sequence[str], how: TextSettings | None = None) -> Utili
     settings = how or TextSettings()
     members = []
     for name in names:
-        bare, _, weight = name.rpartition("@") if "@" in name else (name, "", "1")
+        bare, weight = split_weight(name)
         members.append((_one(bare, settings), _weight(weight, name)))
     return members[0][0] if len(members) == 1 else Ensemble(members)
+
+
+def split_weight(name: str) -> tuple[str, str]:
+    """A name without its weight, and the weight as it is written."""
+    bare, _, weight = name.rpartition("@") if "@" in name else (name, "", "1")
+    return bare, weight
 
 
 def _weight(text: str, name: str) -> float:

@@ -277,6 +277,12 @@ def test_selections(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rule", "maxtrans", "--tokenize", "13a", "--lowercase"], "asks no utility; found --tokenize, --lowercase"),
         (["--draws", "9"], "--draws would have no effect; expected documents that are decided with a utility"),
         (["--draws", "9", "--unit", "document", "--rule", "maxtrans"], "--draws would have no effect"),
+        (
+            ["--utility", "chrf", "--tokenize", "13a"],
+            "--tokenize would have no effect; expected --utility bleu or bleu-",
+        ),
+        (["--utility", "len:len@2", "--lowercase"], "--lowercase would have no effect; expected --utility bleu or"),
+        (["--utility", "u.tsv", "--lowercase"], "--lowercase would have no effect"),
         (["--scale", "inf"], "unusable scale of scores; found inf; expected a finite number of 0 or more"),
         (["-o", "absent/out"], "cannot write the file"),
     ],
