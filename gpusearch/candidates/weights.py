@@ -52,7 +52,9 @@ def weigh(
     if not len(texts):
         return Mass(np.zeros(0), 0.0)
     if how in ("score", "ess") and not np.isfinite(scores).all():
-        raise InputError(f"weights by {how} need scores", found="entries without a finite score")
+        raise InputError(
+            f"weights by {how} need scores", found="entries without a finite score", hint="take multiplicity or uniform"
+        )
     if how == "multiplicity":
         if chains is None:
             effective = float(len(texts))
