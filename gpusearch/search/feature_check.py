@@ -1,12 +1,14 @@
 """Users' features on random proposals, before a search begins: `delta` must be the difference of `full`.
 
-Proposals are drawn and taken as in a search, interpreted, on the shortest unit that has two sentences; language models
-are left out. What is compiled must be exact; what is written in Python or torch may differ by rounding to 2^-20 nat,
-and by that of the numbers that it returns.
+Proposals are drawn and taken as in a search, interpreted; language models are left out. Units are gone through until
+enough proposals are compared, small ones first, but not so small that their proposals could hardly say anything. What
+is compiled must be exact; what is written in Python or torch may differ by rounding to 2^-20 nat, and by that of the
+numbers that it returns.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from traceback import walk_tb
@@ -24,7 +26,10 @@ from gpusearch.kernels.commit import commit, refresh
 from gpusearch.kernels.document import UNKNOWN, bound, delta, gap, list_changes
 from gpusearch.kernels.records import (
     LM_INFO,
+    OPTION_LENGTH,
+    SENTENCE_OPTION,
     SENTENCE_SLOT,
+    SENTENCE_WORDS,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
     UNIT_WORDS,
@@ -44,10 +49,18 @@ from gpusearch.search.stepwise import make_proposals
 from gpusearch.search.translation import text_of
 from gpusearch.user_code import failure
 
-# Proposals looked at; every third of them is taken.
-PROPOSALS = 100
-# A change and two values that are rounded to 2^-20 nat: what they may differ by, in that unit.
-ROUNDED = 2
+logger = logging.getLogger(__name__)
+
+# Proposals that are compared, and how many of them at least are of several phrases; every third is taken.
+ENOUGH, SEVERAL = 100, 20
+# Fewer are worth a warning.
+FEW = 50
+# Draws at most, of all units and of one; a unit is left where so many in a row have come to nothing.
+DRAWS, DRAWS_OF_UNIT, IDLE = 1000, 250, 25
+# Source words of a unit in which most kinds of proposals are possible.
+WORDS = 8
+# A change and two values, each rounded to 2^-20 nat, so by half of that: three halves, and whole numbers differ by one.
+ROUNDED = 1
 # What sums and the like may add to it: so many steps of the type of the numbers, each a share of the value, or of 1.
 STEPS = 256
 FLOAT32 = 2.0**-23
@@ -57,52 +70,89 @@ NOW, NEXT = 0, 1
 
 
 def check_features(batch: Batch, search: Search) -> None:
-    """Try the users' features of a batch's model.
+    """Try the users' features of a batch's model; where hardly a proposal could be compared, a warning says so.
 
     Raises:
         InputError: a change that is not the difference of values, a bound below it, a state of its own that is not kept
             up, integers that do not fit, an exception; names the feature, its function and the proposal.
     """
-    if any(named.own for named in batch.options.model.document) and len(batch.problem.unit):
-        _Check(batch, search).run()
+    names = ", ".join(named.name for named in batch.options.model.document if named.own)
+    if not names or not len(batch.problem.unit):
+        return
+    check = _Check(batch, search)
+    check.run()
+    if check.compared < FEW or (not check.several and _has_parts(batch.problem)):
+        logger.warning(
+            "%s: tried on %d proposals, %d of them of several phrases: these texts hardly allow more, so that an error "
+            "in delta, bound or commit may not have shown",
+            names,
+            check.compared,
+            check.several,
+        )
 
 
 class _Check:
-    """A walk on one unit: lane `NOW` takes proposals, lane `NEXT` is computed from nothing."""
+    """Walks on units: lane `NOW` takes proposals, lane `NEXT` is computed from nothing."""
 
     def __init__(self, batch: Batch, search: Search) -> None:
-        self.batch, self.model = batch, batch.options.model
+        self.batch, self.model, self.search = batch, batch.options.model, search
         self.problem = _without_models(batch.problem)
-        unit = _short_unit(self.problem)
-        self.row = self.problem.unit[unit]
-        self.state = make_state(self.problem, np.full(2, unit), np.arange(2), len(self.model.features.names))
-        self.scratch = make_scratch(self.problem)
-        self.records = tuple(exact(one) for one in (self.problem, search, self.state, self.scratch))
         self.judges = dict(zip(_in_python(self.model.document), make_judges(batch, 2), strict=True))
-        self.largest = {
-            named.name: float(feature.largest(material_of(batch.problem, batch.options))[unit])
+        material = material_of(batch.problem, batch.options)
+        self.largest_of_units = {
+            named.name: feature.largest(material)
             for named, feature in _compiled(self.model.document)
             if feature.says_largest
         }
+        # Proposals drawn, and compared; those of several phrases among these.
+        self.drawn = self.compared = self.several = 0
+
+    def run(self) -> None:
+        """Look at proposals until they are enough."""
+        for unit in _in_order(self.problem):
+            if self.enough() or self.drawn >= DRAWS:
+                return
+            self.enter(unit)
+            self.walk()
+
+    def enough(self) -> bool:
+        """Whether what has been compared will do."""
+        return self.compared >= ENOUGH and self.several >= SEVERAL
+
+    def enter(self, unit: int) -> None:
+        """Begin anew on a unit."""
+        self.unit, self.row = unit, self.problem.unit[unit]
+        self.state = make_state(self.problem, np.full(2, unit), np.arange(2), len(self.model.features.names))
+        self.scratch = make_scratch(self.problem)
+        self.records = tuple(exact(one) for one in (self.problem, self.search, self.state, self.scratch))
+        self.largest = {name: float(most[unit]) for name, most in self.largest_of_units.items()}
         # Values of `NOW` from nothing, and the proposal that was taken last.
         self.before: dict[str, Any] = {}
         self.taken: str | None = None
 
-    def run(self) -> None:
-        """Look at all proposals."""
+    def walk(self) -> None:
+        """Look at proposals of a unit."""
         problem, search, state, scratch = self.records
-        with self.told("at the first translation"):
+        with self.told(f"at the first translation of {self.batch.units.name(self.unit)}"):
             start_monotone(problem, search, state, scratch, NOW)
         for judge in self.judges.values():
             judge.full(self.state, np.array([NOW]))
         self.before = {named.name: self.values(named, NOW) for named in self.model.document}
-        for step in range(PROPOSALS):
+        idle = 0
+        for step in range(min(DRAWS_OF_UNIT, DRAWS - self.drawn)):
+            if self.enough() or idle == IDLE:
+                break
             _, local, first, replaced, count = draw(problem, search, state, scratch, NOW, step)
-            if first >= 0:
-                change = Change(local, int(self.row[UNIT_FIRST_SENTENCE]) + local, first, replaced, count)
-                where = f"at proposal {step}, {self.words(change)}"
-                with self.told(where):
-                    self.look(change, where if step % 3 == 0 else None)
+            self.drawn += 1
+            several = max(replaced, count) > 1
+            if first < 0 or (self.compared >= ENOUGH and not several):  # of the others there are enough
+                idle += 1
+                continue
+            change = Change(local, int(self.row[UNIT_FIRST_SENTENCE]) + local, first, replaced, count)
+            where = f"at proposal {self.compared + 1}, {self.words(change)}"
+            with self.told(where):
+                self.look(change, where if self.compared % 3 == 0 else None)
+            idle, self.compared, self.several = 0, self.compared + 1, self.several + several
         self.check_texts()
 
     @contextmanager
@@ -285,7 +335,8 @@ class _Check:
         before, after = (
             " ".join(word for one in row.tolist() for word in self.batch.options.target(one)) for row in rows
         )
-        return f"sentence {change.local + 1}, {before!r} to {after!r}"
+        document, sentence = self.batch.units.place(change.sentence)
+        return f"document {document + 1}, sentence {sentence + 1}, {before!r} to {after!r}"
 
 
 def _failure(named: Named, feature: CompiledFeature, error: Exception) -> InputError:
@@ -324,7 +375,17 @@ def _without_models(problem: Problem) -> Problem:
     return problem._replace(language=language, host=(), reordering=())
 
 
-def _short_unit(problem: Problem) -> int:
-    """The shortest unit of those that have two sentences, or of all."""
-    words = problem.unit[:, UNIT_WORDS] + (problem.unit[:, UNIT_SENTENCES] < 2) * (1 << 40)
-    return int(words.argmin())
+def _in_order(problem: Problem) -> list[int]:
+    """Units in the order in which they are gone through: those of `WORDS` words or more first, small ones before large
+    ones, of two sentences before single ones; then the others, the largest first."""
+    words = problem.unit[:, UNIT_WORDS]
+    kind = np.where(words < WORDS, 2, problem.unit[:, UNIT_SENTENCES] < 2)
+    order: list[int] = np.lexsort((np.where(kind == 2, -words, words), kind)).tolist()
+    return order
+
+
+def _has_parts(problem: Problem) -> bool:
+    """Whether a translation can have several phrases: no candidates for whole sentences alone."""
+    options = np.diff(np.append(problem.sentence[:, SENTENCE_OPTION], len(problem.option_place)))
+    words = np.repeat(problem.sentence[:, SENTENCE_WORDS], options)
+    return bool((problem.option_place[:, OPTION_LENGTH] < words).any())

@@ -157,6 +157,7 @@ class Negative(Small):
     def largest(self, material):
         return -1.0
 """
+FIRST = "at the first translation of document 1"
 LINE = rf"{MODULE}.py:\d+: "
 
 
@@ -170,11 +171,11 @@ LINE = rf"{MODULE}.py:\d+: "
         ("InPrepare", rf"{LINE}prepare of feature x fails; found IndexError", IndexError),
         ("InTheMaking", rf"{LINE}making feature x fails; found FileNotFoundError", FileNotFoundError),
         ("Asking", rf"delta of feature x fails {AT}; found TypeError: .* takes 2 positional", TypeError),
-        ("CompiledFull", rf"{LINE}full of feature x fails at the first translation; found IndexError", IndexError),
+        ("CompiledFull", rf"{LINE}full of feature x fails {FIRST}; found IndexError", IndexError),
         ("CompiledDelta", rf"{LINE}delta of feature x fails {AT}; found ZeroDivisionError", ZeroDivisionError),
         ("CompiledBound", rf"{LINE}bound of feature x fails {AT}; found AttributeError", AttributeError),
         ("CompiledCommit", rf"{LINE}commit of feature x fails {AT}; found IndexError", IndexError),
-        ("Overflowing", r"feature x fails at the first translation; found OverflowError", OverflowError),
+        ("Overflowing", rf"feature x fails {FIRST}; found OverflowError", OverflowError),
         ("CompiledPrepare", rf"{LINE}prepare of feature x fails; found AttributeError", AttributeError),
         ("Value", rf"{LINE}value of feature x fails; found AttributeError", AttributeError),
     ],

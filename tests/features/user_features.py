@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -13,6 +13,7 @@ from gpusearch.features.load import with_document, with_features
 from gpusearch.kernels.records import Search
 from gpusearch.model.model import load_model
 from gpusearch.model.problem import Batch, build_problem
+from gpusearch.model.tableless import Constraints
 from gpusearch.search.feature_check import check_features
 from gpusearch.search.run import search_settings
 from tests.tiny import TINY
@@ -44,24 +45,29 @@ def of(name: str, *settings: str) -> list[str]:
     return [f"features.x.use={MODULE}:{name}", *settings]
 
 
-def built(settings: list[str]) -> tuple[Config, Batch, Search]:
+def built(
+    settings: list[str],
+    documents: Sequence[Sequence[str]] = DOCUMENTS,
+    units: str = "document",
+    constraints: Constraints | None = None,
+) -> tuple[Config, Batch, Search]:
     """A configuration, its documents as a batch, and the settings of their search."""
     config = load_config(TINY, settings)
     model = with_features(load_model(config), config)
-    texts = [[text.split() for text in document] for document in DOCUMENTS]
-    batch = with_document(build_problem(model, texts, None, config.search, units="document"))
+    texts = [[text.split() for text in document] for document in documents]
+    batch = with_document(build_problem(model, texts, None, config.search, units=units, constraints=constraints))
     return config, batch, search_settings(config, model, batch)
 
 
-def tried(settings: list[str]) -> None:
+def tried(settings: list[str], *documents: Sequence[str], units: str = "document") -> None:
     """What is done with features before a search."""
-    _, batch, search = built(settings)
+    _, batch, search = built(settings, documents or DOCUMENTS, units)
     check_features(batch, search)
 
 
 TEXTS = [list(document) for document in DOCUMENTS]
 # Where something is said to be.
-AT = r"at proposal \d+, sentence \d, '.*' to '.*'"
+AT = r"at proposal \d+, document \d+, sentence \d+, '.*' to '.*'"
 
 # A worth of each word, irrational, and whatever bound or type a class behind it adds.
 WORTH = """
