@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpusearch.features.text import Document
 from gpusearch.kernels.records import (
     OPTION_TARGET,
     OPTION_WORDS,
@@ -126,7 +125,7 @@ class Proposed:
             begin, gone = int(self.begin[row]), int((self.removed[row] >= 0).sum())
             added = np.full(int((self.added[row] >= 0).sum()), self.sentence[row])
             places.append(np.concatenate((sentence[:begin], added, sentence[begin + gone :])))
-        after = _padded(rows), _padded(places)
+        after = padded(rows), padded(places)
         return replace(self.state, read=lambda: after)
 
 
@@ -177,18 +176,6 @@ class Reader:
         return _cut(words, np.bincount(row, many, len(counts)).astype(np.int64))
 
 
-def states_of_text(document: Document) -> tuple[Preparation, States]:
-    """One translated document, with all that a feature must be told of it."""
-    numbers: dict[str, int] = {}
-    words = [numbers.setdefault(word, len(numbers)) for sentence in document for word in sentence.words]
-    sentence = np.repeat(np.arange(len(document)), [len(sentence.words) for sentence in document])
-    preparation = Preparation(list(numbers), [[list(sentence.source) for sentence in document]])
-    zero = np.zeros(1, np.int64)
-    row = np.array([words], np.int64).reshape(1, -1)
-    rows = row, sentence.reshape(1, -1)
-    return preparation, States(zero + len(document), zero, zero, list(numbers), lambda: rows)
-
-
 def _counted(counts: Integers) -> Integers:
     """0 .. counts[i] - 1 of all i, one after the other."""
     return np.asarray(ranges(np.zeros_like(counts), counts), np.int64)
@@ -201,7 +188,8 @@ def _cut(flat: Integers, counts: Integers) -> Integers:
     return rows
 
 
-def _padded(rows: Sequence[NDArray[np.int64]]) -> Integers:
+def padded(rows: Sequence[NDArray[np.int64]]) -> Integers:
+    """``[R, *]``: rows of any length; -1 behind the end of each."""
     whole = np.full((len(rows), max((len(row) for row in rows), default=0)), -1, np.int64)
     for number, row in enumerate(rows):
         whole[number, : len(row)] = row

@@ -180,19 +180,28 @@ def reader(batch: Batch) -> Reader:
 
 def sentence_values(model: Model, sentences: Sequence[Sentence]) -> NDArray[np.float64]:
     """Values of the features that look at one sentence, at their places among those of the model: ``[N, K]``, nats."""
-    return np.array([_values(model, [sentence], Scope.SENTENCE) for sentence in sentences]).reshape(
-        len(sentences), len(model.features.names)
-    )
+    return _values(model, [[sentence] for sentence in sentences], Scope.SENTENCE)
 
 
 def document_values(model: Model, document: Document) -> NDArray[np.float64]:
     """Values of the features that look at a whole document, at their places: ``[K]``, nats."""
-    return _values(model, document, Scope.DOCUMENT)
+    whole: NDArray[np.float64] = _values(model, [document], Scope.DOCUMENT)[0]
+    return whole
 
 
-def _values(model: Model, document: Document, scope: Scope) -> NDArray[np.float64]:
-    values = np.zeros(len(model.features.names))
+def _values(model: Model, documents: Sequence[Document], scope: Scope) -> NDArray[np.float64]:
+    """``[N, K]``; those of texts without phrases are 0."""
+    values = np.zeros((len(documents), len(model.features.names)))
+    filled = [row for row, document in enumerate(documents) if any(sentence.phrases for sentence in document)]
     for named in model.document:
-        if named.feature.scope is scope and any(sentence.phrases for sentence in document):
-            values[slice(*model.features.groups[named.name])] = named.feature.values(document)
+        if named.feature.scope is scope and filled:
+            here = slice(*model.features.groups[named.name])
+            values[filled, here] = _values_of(named.feature, [documents[row] for row in filled])
     return values
+
+
+def _values_of(feature: Feature, documents: Sequence[Document]) -> NDArray[np.float64]:
+    """``[N, K]``"""
+    if isinstance(feature, BatchFeature):
+        return feature.values_of(documents)
+    return np.array([feature.values(document) for document in documents])

@@ -1,6 +1,7 @@
 """Features that users write: making them, and what the two forms have in common.
 
-A feature is a class, made with the options of its configuration (or the object itself, where it is no class):
+A feature is a class, made with the options of its configuration, or what a function makes of them (or the object
+itself, where it has ``full`` and is no class):
 
     names    names of its values; () for one value, which has the feature's own name
     scope    "sentence" or "document": how far it looks
@@ -23,8 +24,8 @@ is asked about translations that are only proposed.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from hashlib import blake2b, file_digest
 from inspect import Parameter, getsource, signature
 from pathlib import Path
@@ -34,20 +35,29 @@ import numpy as np
 
 from gpusearch.errors import InputError
 from gpusearch.features.answers import Answer, Floats, bounds_of, values_of
-from gpusearch.features.batch import Preparation, Proposed, States, states_of_text
+from gpusearch.features.batch import Preparation, Proposed, States
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import Room, Scope
 from gpusearch.features.text import Document
+from gpusearch.features.told import Told, told_of
 from gpusearch.user_code import calling
+
+# Texts whose values are asked for at a time.
+TEXTS = 256
 
 
 def made(name: str, kind: Any, options: Mapping[str, Any]) -> Any:
-    """The object that a feature's class makes of its options.
+    """The object that a feature's class makes of its options, or the object itself.
+
+    An object may be callable as well, such as a module of torch.
 
     Raises:
         InputError: options that it does not take, or lacks.
     """
-    if not callable(kind):
+    if not callable(kind) or (hasattr(kind, "full") and not isinstance(kind, type)):
+        for option in options:
+            what = f"unknown option of feature {name}"
+            raise InputError(what, found=option, expected="none: it is an object, made without options")
         return kind
     known = signature(kind).parameters
     for option in options:
@@ -97,7 +107,7 @@ def scope_of(name: str, feature: Any) -> Scope:
     return Scope(written)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class BatchFeature:
     """A feature in Python or torch, of K values."""
 
@@ -107,6 +117,8 @@ class BatchFeature:
     names: tuple[str, ...]
     identity: bytes
     counts: ClassVar[tuple[str, ...]] = ()
+    told: Told | None = field(default=None, init=False)
+    """What it was told last."""
 
     @property
     def count(self) -> int:
@@ -123,8 +135,7 @@ class BatchFeature:
 
     def prepare(self, preparation: Preparation) -> None:
         """Tell the feature what there is."""
-        if self.has("prepare"):
-            self._call("prepare", preparation)
+        self._prepare(Told(preparation))
 
     def full(self, state: States) -> Answer:
         """Values ``[L, K]``, nats."""
@@ -145,9 +156,13 @@ class BatchFeature:
 
     def values(self, document: Document) -> list[float]:
         """See `gpusearch.features.protocol.Feature`."""
-        preparation, state = states_of_text(document)
-        self.prepare(preparation)
-        return [float(value) for value in self.full(state).values[0]]
+        return [float(value) for value in self.values_of([document])[0]]
+
+    def values_of(self, documents: Sequence[Document]) -> Floats:
+        """`values` of N documents, ``[N, K]``: told of all together, and of none where it has been told of them."""
+        told = self._told_of(documents)
+        parts = [documents[first : first + TEXTS] for first in range(0, len(documents), TEXTS)]
+        return np.concatenate([np.zeros((0, self.count)), *(self.full(told.states(part)).values for part in parts)])
 
     def largest(self, material: Material) -> Floats:
         """Nothing is known of its values; each is checked as it comes."""
@@ -156,6 +171,24 @@ class BatchFeature:
     def fingerprint(self) -> bytes:
         """See `gpusearch.features.protocol.Feature`."""
         return self.identity
+
+    def _told_of(self, documents: Sequence[Document]) -> Told:
+        """What it has been told of these documents, now or before."""
+        if self.told is not None:
+            if self.told.holds(documents):
+                return self.told
+            # What looks at sentences is asked about each by itself, though documents may be what a search is about.
+            sentences = self.told.by_sentence()
+            if sentences.holds(documents):
+                return self._prepare(sentences)
+        return self._prepare(told_of(documents))
+
+    def _prepare(self, told: Told) -> Told:
+        self.told = None
+        if self.has("prepare"):
+            self._call("prepare", told.preparation)
+        self.told = told
+        return told
 
     def _what(self, function: str) -> str:
         return f"{function} of feature {self.name}"
