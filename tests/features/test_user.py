@@ -183,7 +183,7 @@ def test_numbers_that_mean_nothing_are_refused(write: Write, name: str, message:
 
 @pytest.mark.parametrize("name", ["Words", "Single"])
 def test_changes_add_up_to_values(write: Write, name: str) -> None:
-    """Within 2^-20 nat a step that is taken, and what float32 adds where it is returned."""
+    """Within 2^-21 nat a step that is taken, and what float32 adds where it is returned."""
     write(WORTH)
     config, batch, search = built(of(name, "features.x.weights=0.01", "search.threads=1"))
     tried(of(name))
@@ -204,5 +204,5 @@ def test_changes_add_up_to_values(write: Write, name: str) -> None:
     off = np.abs(sums - state.feature[:, column])
     values = np.abs(state.feature[:, column]).max()
     assert taken.min() > 20
-    assert (off <= taken * (1 + 4 * judges[0].step * values)).all()
+    assert (off <= taken / 2 + 1 + taken * 4 * judges[0].step * values).all()
     assert off.max() > 0
