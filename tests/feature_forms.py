@@ -13,9 +13,10 @@ FORMS = (
 )
 # Small ones, and what counts words of one kind: kernels of their own, compiled under --full only.
 SMALL = ("long-words:letters=2", "bracketing", "sentence-parity", "well-formedness", "coh5-verbs", "coh5-nouns")
-# The compiled feature of docs/features.md beside them. Kernels that it is part of are not kept (conftest: `of_users`).
-PAGE = "page"
-USERS = (*SMALL, PAGE)
+# Beside them the compiled feature of docs/features.md, and one with counts, a bound and a state of its own
+# (`tests/features/variety.py`). Kernels that these are part of are not kept (conftest: `of_users`).
+PAGE, VARIETY = "page", "variety"
+USERS = (*SMALL, PAGE, VARIETY)
 # Those that tell sweeps their ceilings.
 SWEPT = ("type-token-ratio", "sentence-length", "long-words:letters=3", "cache:letters=0")
 SWEPT_FORMS = (*SWEPT, "type-token-ratio:form=docent", "cache:items=words,letters=0,window=1")

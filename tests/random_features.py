@@ -44,8 +44,9 @@ from gpusearch.kernels.records import (
 from gpusearch.kernels.semantic import BINS, VECTOR_BITS
 from gpusearch.model.entries import offsets_of
 from gpusearch.model.language_model import LanguageModel
-from tests.feature_forms import PAGE
+from tests.feature_forms import PAGE, VARIETY
 from tests.features.page import page_module
+from tests.features.variety import Variety
 from tests.random_language import random_arpa
 
 # Large: scores of random problems are hundreds of nats apart, most values of features are not.
@@ -172,7 +173,7 @@ OF_TEXTS: dict[str, Callable[..., Feature]] = {
     "consensus": partial(Consensus, RandomlyKnown(), (-0.75, 0.3, 0.5, 0.75, 1.25)),
     "glossary": partial(Glossary, TERMS),
 }
-# What a configuration gives these is made up; `PAGE` is the compiled feature of docs/features.md.
+# What a configuration gives these is made up; `PAGE` and `VARIETY` are compiled features of users.
 MADE_UP: dict[str, Callable[..., Feature]] = {
     **{name: partial(random_trees, kind) for name, kind in COHESION.items()},
     **OF_TEXTS,
@@ -182,6 +183,7 @@ MADE_UP: dict[str, Callable[..., Feature]] = {
     "semantic-lm": lambda **given: SemanticLanguageModel(random_space(**given)),
     "well-formedness": RandomTags,
     PAGE: lambda: compiled_feature(PAGE, page_module().LongWordsCompiled(), b"page"),
+    VARIETY: lambda: compiled_feature(VARIETY, Variety(), b"variety"),
 }
 
 

@@ -14,6 +14,7 @@ A class with ``compiled = True`` and one value, made with the options of its con
 
 The functions follow the rules of kernels (``kernels/README.md``), ``kernels/document.py`` says what they see and return
 (there `commit` is called `keep`); `my` holds the arrays under their names. What they call must be marked ``@shared``.
+`scratch.changed` is that of the proposal in `delta`, `bound` and `commit`; a `gap` that needs it calls `list_changes`.
 """
 
 from __future__ import annotations

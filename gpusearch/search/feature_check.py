@@ -272,10 +272,14 @@ class _Check:
             else:
                 feature, weight = self.chain()[named.name], int(weights[0])
                 most = bound(feature, weight, problem, search, state, scratch, NOW, change)
+                # Where features in Python take part, other proposals are looked at in between.
+                scratch.changed.many.array[:] = 0
                 off = gap(feature, weight, UNKNOWN, problem, search, state, scratch, NOW, change) + most - exactly
                 if off and named.own:
                     what = f"gap of feature {named.name} is not its change less its bound"
-                    raise InputError(what, found=f"{off / SCORE_UNITS:g} nats more")
+                    hint = "one that looks at counts lists them first (list_changes)" if named.feature.counts else None
+                    raise InputError(what, found=f"{off / SCORE_UNITS:g} nats more", hint=hint)
+                list_changes(problem.document, problem, state, scratch, NOW, *change[1:])
             if most < exactly:
                 raise InputError(
                     f"bound of feature {named.name} lies below its change",

@@ -18,6 +18,7 @@ from gpusearch.candidates.samples import read_samples
 from gpusearch.cli.main import run
 from gpusearch.errors import InputError
 from gpusearch.features.builtin import BUILT_IN
+from gpusearch.features.counts import TABLES
 from tests.features.page import FILE, blocks_of, write_blocks
 from tests.features.user_features import AT
 from tests.tiny import copy_tiny
@@ -97,6 +98,12 @@ def test_the_table_of_the_page_has_all_options(page: str) -> None:
         found = {option.split()[0] for part in before_colons for option in re.findall(r"`([^`]+)`", part)}
         named |= dict.fromkeys(names, found)
     assert named == {name: set(inspect.signature(kind).parameters) for name, kind in BUILT_IN.items()}
+
+
+def test_the_page_names_all_tables_of_counts(page: str) -> None:
+    _, _, behind = page.partition("| table | items |")
+    rows, _, _ = behind.partition("\n\n")
+    assert re.findall(r"^\| `(.*?)` \|", rows, flags=re.MULTILINE) == list(TABLES)
 
 
 def test_a_change_says_the_same_as_two_values(model: Path) -> None:

@@ -152,7 +152,7 @@ def test_features_of_a_unit_do_not_depend_on_others(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("of_users")
 def test_features_of_users_have_equal_paths() -> None:
-    """The compiled feature of docs/features.md, beside small ones that are built in."""
+    """Compiled features of users, beside small ones that are built in."""
     expected = reference(OF_USERS)
     for threads in (1, 2, 4):
         assert final_hashes(OF_USERS, cpu(threads)) == expected

@@ -44,7 +44,7 @@ def ptx(request: pytest.FixtureRequest) -> dict[str, str]:
 )
 @pytest.mark.usefixtures("of_users")
 def test_features_compile_to_ptx(variant: dict[str, Any]) -> None:
-    """All that are built in, and the one of docs/features.md; what they take of a multiprocessor is not limited."""
+    """All that are built in, and those of users; what they take of a multiprocessor is not limited."""
     for text in registers.compile_to_ptx(**variant).values():
         is_one_entry_of_integers(text)
 

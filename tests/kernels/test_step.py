@@ -87,7 +87,8 @@ def test_features_of_documents_of_any_length(
 @pytest.mark.slow
 @pytest.mark.usefixtures("of_users")
 def test_small_features_and_those_of_users(repetitions: Callable[[int], int]) -> None:
-    """The same of those that look at options alone, and of the compiled feature of docs/features.md."""
+    """The same of those that look at options alone, and of compiled features of users: the one of docs/features.md, and
+    one with counts, a bound, its gap and a state of its own."""
     check_documents(USERS, repetitions(200_000))
 
 
