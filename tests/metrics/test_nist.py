@@ -41,6 +41,11 @@ def test_penalty_is_a_half_at_two_thirds(length: int, factor: float) -> None:
     assert nist([" ".join(words)], [reference]) == pytest.approx(unpenalised * factor)
 
 
+def test_odd_blanks() -> None:
+    """Words end at every white space of Unicode, as in sacreBLEU's BLEU and mteval's own splitting at ``\\s``."""
+    assert nist(["a\u00a0b\u3000c"], ["a b c d"]) == nist(["a b c"], ["a b c d"]) > 0
+
+
 # nltk.translate.nist_score.corpus_nist of nltk 3.10.4, one reference, the words as here.
 GUIDE = "It is a guide to action which ensures that the military always obeys the commands of the party"
 TROOPS = "It is to insure the troops forever hearing the activity guidebook that party direct"
