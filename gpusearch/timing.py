@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from gpusearch.table import aligned
+
 
 @dataclass
 class Stage:
@@ -65,12 +67,7 @@ class Timer:
             share = f"{100 * stage.seconds / total:.1f} %" if total else ""
             rows.append((label, f"{stage.calls:,}", f"{stage.seconds:,.2f}", share, rate))
         rows.append(("total", "", f"{total:,.2f}", "", ""))
-        widths = [max(len(row[column]) for row in rows) for column in range(5)]
-        lines = []
-        for row in rows:
-            cells = [row[0].ljust(widths[0]), *(row[column].rjust(widths[column]) for column in range(1, 5))]
-            lines.append("  ".join(cells).rstrip())
-        return "\n".join(lines)
+        return "\n".join(aligned(rows, "<>>>>"))
 
     def _ordered(self) -> list[str]:
         """Stages by their first start, each directly before those inside it."""

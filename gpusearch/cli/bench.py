@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from gpusearch.cli.options import ConfigPath, Overrides
+from gpusearch.cli.options import ConfigPath, Device, Overrides, Threads, overrides_of
 
 
 def command(
@@ -18,8 +18,8 @@ def command(
     ] = "-",
     config: ConfigPath = Path("model.toml"),
     chains: Annotated[int | None, typer.Option(min=1, help="Chains a document.")] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
+    device: Device = None,
+    threads: Threads = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="About so long for each measurement.")] = 2.0,
     units: Annotated[
         str | None,
@@ -41,8 +41,7 @@ def command(
     from gpusearch.search.bench import sweep
     from gpusearch.search.judged import on_host
 
-    given = {"chains": chains, "device": device, "threads": threads}
-    settings = [f"search.{key}={value}" for key, value in given.items() if value is not None]
+    settings = overrides_of("search", {"chains": chains, "device": device, "threads": threads})
     corpus = read_documents(documents)
     decoder = load(config, [*(overrides or []), *settings])
     searched = on_host(decoder.model, decoder.config)

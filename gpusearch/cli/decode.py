@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gpusearch.cli.interrupt import INTERRUPTED
-from gpusearch.cli.options import Overrides, Quiet, check_has_use
+from gpusearch.cli.options import (
+    ConfigPath,
+    Device,
+    DocIds,
+    InputFormat,
+    Overrides,
+    Quiet,
+    SeedOfModel,
+    Threads,
+    check_has_use,
+    overrides_of,
+)
 
 if TYPE_CHECKING:
     from gpusearch.decoder import Decoded
@@ -23,9 +34,7 @@ def command(
     documents: Annotated[
         str, typer.Argument(metavar="[DOCUMENTS]", help="File of documents; - is standard input.")
     ] = "-",
-    config: Annotated[Path, typer.Option("--config", "-c", metavar="FILE", help="The model (TOML).")] = Path(
-        "model.toml"
-    ),
+    config: ConfigPath = Path("model.toml"),
     preset: Annotated[
         str | None, typer.Option(help="fast, or best: settings that find more in some times as long.")
     ] = None,
@@ -34,15 +43,15 @@ def command(
     max_rejected: Annotated[
         int | None, typer.Option(min=1, help="Stop a chain after so many rejections in a row.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="All randomness follows from it.")] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
+    seed: SeedOfModel = None,
+    device: Device = None,
+    threads: Threads = None,
     time_limit: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     method: Annotated[str | None, typer.Option(help="search, gibbs (annealed), or beam alone.")] = None,
     initial: Annotated[str | None, typer.Option(help="random, best, beam, file or saved.")] = None,
     initial_file: Annotated[Path | None, typer.Option(help="What initial = file or saved starts from.")] = None,
-    input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
-    docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
+    input_format: InputFormat = None,
+    docids: DocIds = None,
     output_format: Annotated[
         str | None, typer.Option("--format", help="As input where not given; trace: words |0-1| words |2-2|.")
     ] = None,
@@ -135,7 +144,7 @@ def command(
     for path in (output, trace, score_file, lattice, save_state, nbest_list, alignment_file):
         if path is not None:
             check_writable(path)
-    given = {
+    of_search = {
         "preset": preset,
         "chains": chains,
         "steps": steps,
@@ -148,12 +157,9 @@ def command(
         "initial": initial,
         "method": method,
     }
-    # Texts in quotes, lest a file called 1 be read as a number.
-    texts = {key: json.dumps(str(value)) for key, value in given.items() if isinstance(value, str | Path)}
-    settings = [f"search.{key}={texts.get(key, value)}" for key, value in given.items() if value is not None]
-    switches = {"mark_unknown": mark_unknown, "drop_unknown": drop_unknown, "xml_input": xml_input}
-    settings += [f"text.{key}={json.dumps(value)}" for key, value in switches.items() if value]
-    settings += ["candidates.alone=true"] if candidates_alone else []
+    of_text = {"mark_unknown": mark_unknown or None, "drop_unknown": drop_unknown or None, "xml_input": xml_input}
+    settings = overrides_of("search", of_search) + overrides_of("text", of_text)
+    settings += overrides_of("candidates", {"alone": candidates_alone or None})
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     form = output_form(corpus, output_format)
@@ -165,13 +171,11 @@ def command(
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
     searches = decoder.config.search.method != "beam"
     check_has_use("--trace", trace is not None, searches, "--method search or gibbs, whose chains it follows")
+    check_has_use("--lattice", lattice is not None, not searches, "--method beam, which alone has lattices")
     check_has_use("--initial", initial not in (None, "beam"), searches, "--method search")
     from_file = searches and decoder.config.search.initial in ("file", "saved")
     check_has_use("--initial-file", initial_file is not None, from_file, "--initial file or --initial saved")
     check_words(corpus, decoder.config.text, form, nbest_list)
-    if lattice is not None and decoder.config.search.method != "beam":
-        method = decoder.config.search.method
-        raise InputError("only the beam has lattices", found=f"--lattice with method {method}", hint="--method beam")
     with document_status("decode", len(corpus.documents)) as status:
         decoded = decoder.decode(
             corpus,

@@ -13,14 +13,14 @@ import numpy as np
 from gpusearch.config import TextConfig
 from gpusearch.decoder import Decoded
 from gpusearch.errors import InputError
-from gpusearch.io.corpus import Corpus, describe_segment
+from gpusearch.io.corpus import Corpus, describe_segment, id_or_place
 from gpusearch.io.documents import FORMATS, write_documents
 from gpusearch.io.files import split_blank
 from gpusearch.io.nbest import BORDER
 from gpusearch.io.trace import format_trace, is_span
 from gpusearch.kernels.records import ACCEPTED, BELOW_BOUND, BELOW_SCORE, EMPTY, TOO_FAR
 from gpusearch.model.weights import Features
-from gpusearch.search.result import DocumentResult
+from gpusearch.search.result import DocumentResult, exchanges
 from gpusearch.search.translation import SentenceTranslation, Translation
 
 OUTPUT_FORMATS = (*(name for name in FORMATS if name != "conllu"), "trace")
@@ -150,8 +150,13 @@ def describe_sentence(sentence: SentenceTranslation, features: Features) -> dict
         "phrases": [
             {"span": [phrase.start, phrase.stop - 1], "words": " ".join(phrase.words)} for phrase in sentence.phrases
         ],
-        "alignment": " ".join(f"{source}-{target}" for source, target in sentence.alignment),
+        "alignment": alignment_text(sentence),
     }
+
+
+def alignment_text(sentence: SentenceTranslation) -> str:
+    """Its word alignment as ``source-target ...``, from 0."""
+    return " ".join(f"{source}-{target}" for source, target in sentence.alignment)
 
 
 def score_rows(decoded: Decoded, features: Features) -> Iterator[dict[str, Any]]:
@@ -185,7 +190,7 @@ def _named(decoded: Decoded) -> Iterator[tuple[str | int, DocumentResult]]:
     for place, (document, found) in enumerate(
         zip(decoded.corpus.documents, decoded.result.documents, strict=True), start=1
     ):
-        yield document.id if document.id is not None else place, found
+        yield id_or_place(document, place), found
 
 
 def tally_table(decoded: Decoded) -> str:
@@ -210,8 +215,7 @@ def report(decoded: Decoded, table: str) -> None:
         print(table, tally_table(decoded), sep="\n", file=sys.stderr)
     if decoded.result.swaps:
         offered, accepted = np.sum(decoded.result.swaps, axis=0)
-        rates = " ".join(f"{100 * rate:.0f}" for rate in accepted / np.maximum(offered, 1))
-        print(f"exchanges of temperatures accepted, from cold to hot: {rates} %", file=sys.stderr)
+        print(exchanges(accepted / np.maximum(offered, 1)), file=sys.stderr)
     neighbours = np.concatenate([found.neighbours for found in decoded.result.documents] or [np.zeros(0, np.int64)])
     if neighbours.any():
         from gpusearch.search.final_sweep import NEIGHBOURHOOD  # its kernels are loaded by now

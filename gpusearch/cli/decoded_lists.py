@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from gpusearch.cli.decoded import describe_sentence
+from gpusearch.cli.decoded import alignment_text, describe_sentence
 from gpusearch.decoder import Decoded
-from gpusearch.io.corpus import line_numbers
+from gpusearch.io.corpus import id_or_place, line_numbers
 from gpusearch.io.files import replaced
 from gpusearch.io.nbest import format_n_best
 from gpusearch.model.weights import Features
@@ -55,11 +55,7 @@ def _json_rows(decoded: Decoded, features: Features) -> Iterator[str]:
     numbers, _ = line_numbers(decoded.corpus)
     for place, (document, lines) in enumerate(zip(decoded.corpus.documents, numbers, strict=True), start=1):
         for seg, (segment, number) in enumerate(zip(document.segments, lines, strict=True), start=1):
-            name = {
-                "id": number,
-                "doc": document.id if document.id is not None else place,
-                "seg": segment.id if segment.id is not None else seg,
-            }
+            name = {"id": number, "doc": id_or_place(document, place), "seg": id_or_place(segment, seg)}
             for one in by_line[number]:
                 row = name | {"words": " ".join(one.words)} | describe_sentence(one, features)
                 yield json.dumps(row, ensure_ascii=False)
@@ -74,7 +70,7 @@ def write_alignment(decoded: Decoded, path: Path) -> None:
     rows = [""] * lines
     for places, found in zip(numbers, decoded.result.documents, strict=True):
         for number, sentence in zip(places, found.best.sentences, strict=True):
-            rows[number] = " ".join(f"{source}-{target}" for source, target in sentence.alignment)
+            rows[number] = alignment_text(sentence)
     with replaced(path) as stream:
         for row in rows:
             stream.write(row.encode() + b"\n")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gpusearch.cli.options import Seed, check_has_use
+from gpusearch.cli.options import DocIds, Seed, check_has_use
+from gpusearch.table import aligned
 
 if TYPE_CHECKING:
     from gpusearch.io.translations import AlignedTexts
@@ -26,9 +27,7 @@ def command(
         list[Path],
         typer.Option("--ref", metavar="FILE", help="References. May be repeated: several for each segment."),
     ],
-    docids: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The document id of each line, for plain text.")
-    ] = None,
+    docids: DocIds = None,
     paired: Annotated[
         Path | None,
         typer.Option(metavar="OTHER", help="Translations of another system, to test the difference with."),
@@ -137,7 +136,8 @@ def _score(metric: Metric, aligned: AlignedTexts, systems: int, resamples: int, 
 
 
 def _score_table(rows: Sequence[_Row]) -> list[str]:
-    return _aligned([[row.metric.name, _number(row.metric, row.score), row.metric.signature] for row in rows])
+    cells = [[row.metric.name, _number(row.metric, row.score), row.metric.signature] for row in rows]
+    return aligned(cells, "<><")
 
 
 def _paired_table(rows: Sequence[_Row]) -> list[str]:
@@ -151,19 +151,8 @@ def _paired_table(rows: Sequence[_Row]) -> list[str]:
         cells = [metric.name, _number(metric, test.score), _number(metric, test.other)]
         cells += [_number(metric, test.difference, "+"), f"[{low}, {high}]", f"{test.p_value:.3f}"]
         table.append([*cells, f"{row.randomization:.3f}", f"{test.units} {row.unit}s", metric.signature])
-    return _aligned(table)
+    return aligned(table, "<>>>>>>><")
 
 
 def _number(metric: Metric, value: float, sign: str = "") -> str:
     return format(value, f"{sign}.{4 if metric.name == 'NIST' else 2}f")
-
-
-def _aligned(table: Sequence[Sequence[str]]) -> list[str]:
-    """Columns of equal width, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = []
-    for row in table:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1], strict=True)]
-        lines.append("  ".join([*cells, row[-1]]).rstrip())
-    return lines

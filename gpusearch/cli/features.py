@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpusearch.cli.options import Overrides
+from gpusearch.cli.options import Overrides, check_has_use
+from gpusearch.table import aligned
 
 if TYPE_CHECKING:
     from gpusearch.features.protocol import Feature
@@ -25,19 +26,17 @@ def command(
     With a model also those that it names, its own ones among them (docs/features.md), with their form.
     """
     from gpusearch.config import load_config
-    from gpusearch.errors import InputError
     from gpusearch.features.builtin import BUILT_IN, COSTS
     from gpusearch.features.load import made_feature
     from gpusearch.user_code import find
 
+    check_has_use("--set", bool(overrides), config is not None, "--config")
     rows: list[tuple[str, ...]] = [("use", "scope", "parameters", "a proposal costs")]
     for name, kind in sorted(BUILT_IN.items()):
         scope, cost = COSTS[name]
         rows.append((name, scope, _parameters(kind), cost))
-    _print(rows)
+    print("\n".join(aligned(rows, "<<<<")))
     if config is None:
-        if overrides:
-            raise InputError("--set changes a model", expected="-c FILE")
         return
     rows = [("feature", "scope", "values", "weights", "use", "form", "parameters", "a proposal costs")]
     model = load_config(config, overrides or [])
@@ -49,8 +48,7 @@ def command(
         parameters = _parameters(kind) if callable(kind) else "-"
         rows.append((name, named.feature.scope.value, values, weights, entry.use, form, parameters, cost))
     if len(rows) > 1:
-        print()
-        _print(rows)
+        print("", *aligned(rows, "<<<<<<<<"), sep="\n")
 
 
 def _form(feature: Feature) -> tuple[str, str]:
@@ -70,9 +68,3 @@ def _parameters(kind: object) -> str:
         for name, one in inspect.signature(kind).parameters.items()
     ]
     return ", ".join(given) or "-"
-
-
-def _print(rows: list[tuple[str, ...]]) -> None:
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -20,9 +22,18 @@ Overrides = Annotated[
     ),
 ]
 
-Seed = Annotated[int, typer.Option(min=0, help="All randomness follows from it.")]
+_SEED = typer.Option(min=0, help="All randomness follows from it.")
+Seed = Annotated[int, _SEED]
+SeedOfModel = Annotated[int | None, _SEED]
+"""Where not given: what the model's settings say."""
 
-Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads. All cores where not given.")]
+Device = Annotated[str | None, typer.Option(help="auto, cpu or cuda.")]
+
+Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")]
+
+InputFormat = Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")]
+
+DocIds = Annotated[Path | None, typer.Option(metavar="FILE", help="Document id of each line of plain text.")]
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No timing table on standard error.")]
 
@@ -35,3 +46,15 @@ def check_has_use(option: str, given: bool, used: bool, where: str) -> None:
     """
     if given and not used:
         raise InputError(f"{option} would have no effect", expected=where)
+
+
+def overrides_of(group: str, values: Mapping[str, str | Path | float | None]) -> list[str]:
+    """Overrides of a group's keys as `--set` has them; a key whose value is None is left out."""
+    return [f"{group}.{key}={_toml(value)}" for key, value in values.items() if value is not None]
+
+
+def _toml(value: str | Path | float) -> str:
+    """A value as TOML; texts stand in quotes, lest a file called 1 be read as a number."""
+    if isinstance(value, str | Path):
+        return json.dumps(str(value), ensure_ascii=False)
+    return str(value).lower()  # True and False are numbers, too

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 from pathlib import Path
@@ -11,7 +10,17 @@ from typing import Annotated
 import typer
 
 from gpusearch.cli.interrupt import INTERRUPTED
-from gpusearch.cli.options import ConfigPath, Overrides, Quiet
+from gpusearch.cli.options import (
+    ConfigPath,
+    Device,
+    DocIds,
+    InputFormat,
+    Overrides,
+    Quiet,
+    SeedOfModel,
+    Threads,
+    overrides_of,
+)
 
 
 def command(
@@ -30,12 +39,12 @@ def command(
     method: Annotated[str | None, typer.Option(help="gibbs, metropolis or tempering.")] = None,
     scan: Annotated[str | None, typer.Option(help="random or sequential (gibbs).")] = None,
     unit: Annotated[str | None, typer.Option(help="What a sample translates: sentence or document.")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="All randomness follows from it.")] = None,
-    device: Annotated[str | None, typer.Option(help="auto, cpu or cuda.")] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
+    seed: SeedOfModel = None,
+    device: Device = None,
+    threads: Threads = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was broken off.")] = False,
-    input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
-    docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
+    input_format: InputFormat = None,
+    docids: DocIds = None,
     overrides: Overrides = None,
     quiet: Quiet = False,
 ) -> int:
@@ -62,12 +71,7 @@ def command(
         "scan": scan,
         "unit": unit,
     }
-    settings = [
-        f"{group}.{key}={json.dumps(value)}"
-        for group, values in (("search", of_search), ("sample", of_sample))
-        for key, value in values.items()
-        if value is not None
-    ]
+    settings = overrides_of("search", of_search) + overrides_of("sample", of_sample)
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)

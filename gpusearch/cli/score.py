@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gpusearch.cli.options import ConfigPath, Overrides
+from gpusearch.cli.options import ConfigPath, DocIds, InputFormat, Overrides
 
 if TYPE_CHECKING:
     from gpusearch.search.translation import SentenceTranslation, Translation
@@ -21,8 +21,8 @@ def command(
     ],
     documents: Annotated[str, typer.Argument(metavar="[DOCUMENTS]", help="The source; - is standard input.")] = "-",
     config: ConfigPath = Path("model.toml"),
-    input_format: Annotated[str | None, typer.Option(help="text, tsv, jsonl, wmt-xml, mteval or conllu.")] = None,
-    docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
+    input_format: InputFormat = None,
+    docids: DocIds = None,
     overrides: Overrides = None,
 ) -> None:
     """Force-score a translation: a JSON object a sentence, with features in nats.
@@ -31,6 +31,7 @@ def command(
     has features of the document, a row without "seg" follows the sentences of each.
     """
     from gpusearch.decoder import load
+    from gpusearch.io.corpus import id_or_place
     from gpusearch.io.documents import attach_references, read_documents
     from gpusearch.io.files import read_lines, split_blank
     from gpusearch.io.trace import parse_trace
@@ -65,9 +66,9 @@ def command(
         sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
 
     for place, (document, sentences) in enumerate(zip(corpus.documents, rows, strict=True), start=1):
-        name = document.id if document.id is not None else place
+        name = id_or_place(document, place)
         for number, (segment, sentence) in enumerate(zip(document.segments, sentences, strict=True), start=1):
-            write({"doc": name, "seg": segment.id if segment.id is not None else number}, sentence)
+            write({"doc": name, "seg": id_or_place(segment, number)}, sentence)
         if features.document:
             found = [sentence for sentence in sentences if sentence is not None]
             all_there = len(found) == len(sentences)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from gpusearch.cli.options import Quiet, check_has_use
+from gpusearch.cli.options import Quiet, Seed, Threads, check_has_use
 
 
 def command(
@@ -29,7 +29,7 @@ def command(
     alignment: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Use these word alignments (0-0 1-2) of the tokens.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="All randomness follows from it.")] = 1,
+    seed: Seed = 1,
     max_phrase_length: Annotated[int, typer.Option(help="Words of the longest phrases, 1 to 8.")] = 7,
     kneser_ney_phrases: Annotated[
         bool, typer.Option("--kneser-ney-phrases", help="Smooth phrase probabilities by Kneser and Ney.")
@@ -49,7 +49,7 @@ def command(
         typer.Option(metavar="FILE", help="More raw text for the language model. May be repeated."),
     ] = None,
     lm_tool: Annotated[str, typer.Option(help="own, or lmplz where that is on the PATH.")] = "own",
-    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores where not given.")] = None,
+    threads: Threads = None,
     memory: Annotated[str, typer.Option(metavar="SIZE", help="Memory for counting; more goes to disk.")] = "3GB",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an output that is there.")] = False,
     quiet: Quiet = False,

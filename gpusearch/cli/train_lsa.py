@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gpusearch.cli.options import Overrides, Quiet, check_has_use
+from gpusearch.cli.options import DocIds, Overrides, Quiet, check_has_use
 
 if TYPE_CHECKING:
     from gpusearch.io.corpus import Corpus
@@ -19,7 +19,7 @@ def command(
         Path, typer.Argument(metavar="DOCUMENTS", help="Documents in the target language, in any form.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The space (npz).")],
-    docids: Annotated[Path | None, typer.Option(help="Document id of each line of plain text.")] = None,
+    docids: DocIds = None,
     held_out: Annotated[
         Path | None,
         typer.Option(metavar="DOCUMENTS", help="Documents for the histogram; every tenth one where not given."),

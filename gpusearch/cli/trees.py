@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from gpusearch.cli.options import check_has_use
+from gpusearch.cli.options import check_has_use, overrides_of
 from gpusearch.config import load_config
 from gpusearch.features.builtin import COHESION
 from gpusearch.io.corpus import Corpus
@@ -24,4 +23,4 @@ def tree_settings(config: Path, overrides: Sequence[str], trees: Path | None, co
     check_has_use("--trees", trees is not None, bool(without), use)
     if trees is None and corpus.format == "conllu" and corpus.path != "-":
         trees = Path(corpus.path)
-    return [] if trees is None else [f"features.{name}.path={json.dumps(str(trees))}" for name in without]
+    return [override for name in without for override in overrides_of(f"features.{name}", {"path": trees})]

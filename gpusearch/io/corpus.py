@@ -73,6 +73,11 @@ def describe_segment(document: Document, position: int, segment: int) -> str:
     return f"{describe(document, position)}, segment {segment + 1 if name is None else repr(name)}"
 
 
+def id_or_place(item: Document | Segment, place: int) -> str | int:
+    """What names a document or segment in rows of JSON: its id, else its place, which counts from 1."""
+    return place if item.id is None else item.id
+
+
 def ids_of(items: Sequence[Document] | Sequence[Segment]) -> list[str]:
     """Their ids; those that have none get their place, counted from 1, with marks that tell it from the others' ids.
 

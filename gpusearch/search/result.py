@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -70,6 +70,12 @@ class SearchResult:
         """Take over whether a part of the search was ended early."""
         self.complete &= part.complete
         self.interrupted |= part.interrupted
+
+
+def exchanges(accepted: Iterable[float]) -> str:
+    """A line about chains that temper: the accepted shares of their exchanges, a share for each pair of neighbours."""
+    rates = " ".join(f"{100 * rate:.0f}" for rate in accepted)
+    return f"exchanges of temperatures accepted, from cold to hot: {rates} %"
 
 
 class Ending(Protocol):

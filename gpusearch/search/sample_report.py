@@ -13,6 +13,7 @@ from gpusearch.candidates.ess import effective_sample_size
 from gpusearch.candidates.samples import OF_GIBBS, Samples, UnitSamples
 from gpusearch.io.json_files import write_json
 from gpusearch.search.diagnostics import agreement, nested_r_hat, split_r_hat
+from gpusearch.search.result import exchanges
 
 FILE = "diagnostics.json"
 # Above it chains disagree: Gelman & Rubin's 1.1 is too lenient, 1.01 (Vehtari et al. 2021) is for final results.
@@ -65,8 +66,7 @@ class Report:
         for name, values in self.acceptance.items():
             lines.append(f"{name:12} {100 * values['moved']:5.1f} % moved  {100 * values['empty']:5.1f} % empty")
         if self.swaps:
-            rates = " ".join(f"{100 * rate:.0f}" for rate in self.swaps)
-            lines.append(f"exchanges of temperatures accepted, from cold to hot: {rates} %")
+            lines.append(exchanges(self.swaps))
         if self.units:
             for name in ("split_r_hat", "nested_r_hat", "ess", "agreement"):
                 found = np.array([getattr(unit, name) for unit in self.units])

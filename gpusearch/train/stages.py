@@ -13,6 +13,7 @@ from typing import Any
 
 from gpusearch.errors import InputError
 from gpusearch.io.json_files import write_json
+from gpusearch.table import aligned
 from gpusearch.train.measure import measured
 
 logger = logging.getLogger(__name__)
@@ -66,11 +67,7 @@ def stage_table(records: dict[str, Facts]) -> str:
     seconds, cpu = (sum(record[key] for record in records.values()) for key in ("seconds", "cpu_seconds"))
     peak = max((record["peak_megabytes"] for record in records.values()), default=0)
     rows.append(("total", f"{seconds:,.1f}", f"{cpu:,.1f}", f"{peak:,}"))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return "\n".join(
-        "  ".join([row[0].ljust(widths[0]), *(row[column].rjust(widths[column]) for column in (1, 2, 3))])
-        for row in rows
-    )
+    return "\n".join(aligned(rows, "<>>>"))
 
 
 def remove(path: Path) -> None:

@@ -51,4 +51,4 @@ def test_those_of_a_model_are_listed_as_well(
 
 def test_settings_belong_to_a_model(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["features", "--set", "features.ttr=type-token-ratio"]) == 2
-    assert "--set changes a model" in capsys.readouterr().err
+    assert "--set would have no effect; expected --config" in capsys.readouterr().err
