@@ -7,9 +7,7 @@ appends rows (date, commit, machine, what, value, unit) to a CSV file as it goes
 from __future__ import annotations
 
 import argparse
-import csv
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -26,10 +24,11 @@ from gpusearch.search.cuda import CudaDriver, cuda_available, lanes_that_fit
 from gpusearch.search.driver import CpuDriver, Driver
 from gpusearch.search.state import make_state
 from profiling.carried import load_problem
+from profiling.keep_test_result import commit
+from profiling.results import COLUMNS, append
 from profiling.synthetic import synthetic_problem
 from tests.golden.entries import ENTRIES, stored
 
-COLUMNS = ("date", "commit", "machine", "what", "value", "unit")
 MakeDriver = Callable[[Problem, Search, State], Driver]
 #: Widths of a block, lanes, and limits on registers that are measured; None: as the driver chooses.
 WIDTHS = (None, 1, 8, 32, 64, 128, 256)
@@ -55,25 +54,12 @@ class Results:
 
     def __init__(self, path: Path, machine: str) -> None:
         self._path, self._machine = path, machine
-        self._commit = _commit()
+        self._commit = commit()
 
     def add(self, what: str, value: float, unit: str) -> None:
         print(f"{what:70} {value:>14.4g} {unit}", flush=True)
-        fresh = not self._path.exists()
-        with self._path.open("a", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if fresh:
-                writer.writerow(COLUMNS)
-            writer.writerow(
-                (datetime.now(UTC).date().isoformat(), self._commit, self._machine, what, f"{value:.6g}", unit)
-            )
-
-
-def _commit() -> str:
-    if given := os.environ.get("GPUSEARCH_COMMIT"):
-        return given
-    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return found.stdout.strip() or "unknown"
+        today = datetime.now(UTC).date().isoformat()
+        append(self._path, COLUMNS, [(today, self._commit, self._machine, what, f"{value:.6g}", unit)])
 
 
 def check_golden(results: Results) -> bool:

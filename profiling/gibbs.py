@@ -21,7 +21,7 @@ from gpusearch.candidates.samples import OF_GIBBS
 from gpusearch.config import Config, SearchConfig, load_config
 from gpusearch.kernels import judge
 from gpusearch.kernels.gibbs import draw_block
-from gpusearch.kernels.records import GIBBS_BOUNDED, LIMIT_STEPS, UNIT_WORDS, Problem, Search
+from gpusearch.kernels.records import ACCEPTED, BELOW_SCORE, GIBBS_BOUNDED, LIMIT_STEPS, UNIT_WORDS, Problem, Search
 from gpusearch.kernels.step import start_monotone
 from gpusearch.kernels.target import exact
 from gpusearch.model.model import load_model
@@ -63,7 +63,8 @@ def main() -> None:
             print(
                 f"{name}: {done / seconds:,.0f} iterations of a sentence and {words / seconds:,.0f} of a word a CPU s"
             )
-            for operator, (stayed, moved) in zip(OF_GIBBS, tally[: len(OF_GIBBS), [3, 4]].tolist(), strict=True):
+            weighed = tally[: len(OF_GIBBS), [BELOW_SCORE, ACCEPTED]].tolist()
+            for operator, (stayed, moved) in zip(OF_GIBBS, weighed, strict=True):
                 print(f"  {operator:12} {100 * moved / max(1, stayed + moved):5.1f} % moved")
             rows += [(f"{name}: iterations of a sentence", done / seconds, "1/CPU s")]
             share = avoided(batch.problem, here, values)

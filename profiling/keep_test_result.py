@@ -22,14 +22,21 @@ def main() -> None:
     output = Path(sys.argv[1]).read_text(encoding="utf-8")
     found = re.search(r"^=+ slowest", output, re.MULTILINE)
     tail = output[found.start() :] if found else "\n".join(output.rstrip("\n").split("\n")[-5:]) + "\n"
-    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in LIBRARIES)
     header = [
-        f"make test-full, {datetime.date.today().isoformat()}, commit {commit.stdout.strip()}",
+        f"make test-full, {datetime.date.today().isoformat()}, commit {commit()}",
         f"Python {platform.python_version()}, {versions}",
         f"{processor()}, {len(os.sched_getaffinity(0))} cores",
     ]
     Path(sys.argv[2]).write_text("\n".join(header) + "\n\n" + tail, encoding="utf-8")
+
+
+def commit() -> str:
+    """Short name of the present commit, or what $GPUSEARCH_COMMIT says; ``unknown`` outside a repository."""
+    if given := os.environ.get("GPUSEARCH_COMMIT"):
+        return given
+    found = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return found.stdout.strip() or "unknown"
 
 
 def processor() -> str:

@@ -6,6 +6,8 @@ import csv
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+from profiling.results import append
+
 COLUMNS = (
     "date", "commit", "machine", "series", "setting", "settings", "seed", "total", "CPU s",
     "above Moses", "below Moses",
@@ -49,7 +51,4 @@ def read_rows(path: Path) -> list[Row]:
 def add_row(path: Path, row: Row) -> None:
     """Append a row, under a header where the table is new."""
     cells = [*astuple(row)[:7], f"{row.total:.4f}", f"{row.seconds:.2f}", row.above, row.below]
-    is_new = not path.exists()
-    with open(path, "a", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows([COLUMNS, cells] if is_new else [cells])
+    append(path, COLUMNS, [cells])

@@ -66,15 +66,16 @@ class Setting:
 
 
 class Report:
-    """Prints figures, and keeps them for results.csv."""
+    """Prints figures, and keeps them for results.csv, with a prefix."""
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
+        self.prefix = prefix
         self.rows: list[tuple[str, str, str]] = []
 
     def add(self, what: str, value: float, unit: str) -> float:
         text = f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
         print(f"{what:72} {text:>12} {unit}", flush=True)
-        self.rows.append((f"throughput: {what}", f"{value:.6g}", unit))
+        self.rows.append((f"{self.prefix}{what}", f"{value:.6g}", unit))
         return value
 
 
@@ -86,7 +87,7 @@ def main() -> None:
     parser.add_argument("--keep", action="store_true", help="append the figures to results.csv")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
-    report = Report()
+    report = Report("throughput: ")
     rates = {}
     for name, write, read in (
         ("parity", write_newstest, newstest_documents),
