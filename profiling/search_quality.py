@@ -44,7 +44,7 @@ HERE: dict[str, Any] = {"threads": 1, "device": "cpu"}
 
 
 @dataclass
-class TestSet:
+class Workload:
     """What is searched: a model, and documents as lists of sentences of source tokens."""
 
     name: str
@@ -102,21 +102,21 @@ def written(settings: dict[str, Any]) -> str:
     return " ".join(f"{key}={value}" for key, value in sorted(settings.items()))
 
 
-def _parity(arguments: argparse.Namespace) -> TestSet:
+def _parity(arguments: argparse.Namespace) -> Workload:
     arguments.work.mkdir(parents=True, exist_ok=True)
     parity = MODELS[arguments.model]
     config = parity.config(arguments.work, arguments.parity)
     documents = parity.documents(arguments.parity)
     moses = parity.moses(arguments.parity)
-    return TestSet(arguments.model, config, load_model(config), documents, [None] * len(documents), moses, parity.runs)
+    return Workload(arguments.model, config, load_model(config), documents, [None] * len(documents), moses, parity.runs)
 
 
-def _documents(arguments: argparse.Namespace) -> TestSet:
+def _documents(arguments: argparse.Namespace) -> Workload:
     decoder = Decoder(load_config(arguments.config))
     corpus = read_documents(arguments.source, docids=arguments.docids)
     corpus.documents = spread(corpus.documents, arguments.documents)
     ids = [document.id for document in corpus.documents]
-    return TestSet(arguments.source.stem, decoder.config, decoder.model, decoder.tokens(corpus), ids)
+    return Workload(arguments.source.stem, decoder.config, decoder.model, decoder.tokens(corpus), ids)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from profiling import carried, device_check, results
+from profiling import carried, device_check
 from tests.paths import Case, cpu
 
 ABSENT = (
@@ -74,24 +73,6 @@ def test_device_check_writes_its_rows(tmp_path: Path, monkeypatch: pytest.Monkey
     for what in ("synthetic: 4 lanes, width 32", "small: 4 lanes, width chosen, at most 96 registers"):
         assert what in text
     assert "1000 lanes" not in text
-
-
-def test_rows_are_kept_under_one_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often a table is appended to; outside a repository the commit is not known."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    monkeypatch.delenv("GPUSEARCH_COMMIT", raising=False)
-    table = tmp_path / "results.csv"
-    results.keep([("a, b", "1", "s"), ("c", "2", "")], table)
-    monkeypatch.setenv("GPUSEARCH_COMMIT", "abc1234")
-    results.keep([("d", "3", "")], table)
-    header, *rows = csv.reader(table.read_text(encoding="utf-8").split("\n")[:-1])
-    assert tuple(header) == results.COLUMNS
-    assert [(row[1], *row[3:]) for row in rows] == [
-        ("unknown", "a, b", "1", "s"),
-        ("unknown", "c", "2", ""),
-        ("abc1234", "d", "3", ""),
-    ]
 
 
 @pytest.mark.parametrize("reordering", [0, 2])

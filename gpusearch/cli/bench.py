@@ -38,7 +38,7 @@ def command(
     from gpusearch.features.load import crosses_sentences, with_document
     from gpusearch.io.documents import read_documents
     from gpusearch.model.problem import build_problem
-    from gpusearch.search.bench import sweep
+    from gpusearch.search.bench import measure_all
     from gpusearch.search.judged import on_host
 
     settings = overrides_of("search", {"chains": chains, "device": device, "threads": threads})
@@ -57,7 +57,7 @@ def command(
     )
     if not len(batch.problem.unit):
         raise InputError("nothing to translate", path=documents, found="no words")
-    for number, speed in enumerate(sweep(with_document(batch), searched, decoder.model, seconds)):
+    for number, speed in enumerate(measure_all(with_document(batch), searched, decoder.model, seconds)):
         if not as_json and number == 0:
             header = ("operation", "bound", "lanes", "proposals/s", "a CPU second", "bound %", "score %", "accepted %")
             print("{:16}{:>6}{:>7}{:>15}{:>15}{:>9}{:>9}{:>12}".format(*header))

@@ -14,6 +14,11 @@ Found = TypeVar("Found")
 _EXCERPT = 200
 
 
+def excerpt(text: str) -> str:
+    """The beginning of a text, in quotes, for a message."""
+    return repr(text[:_EXCERPT])
+
+
 def of_source(table: Mapping[Words, Found], tokens: Sequence[str], path: str | Path, what: str) -> Found:
     """What a table has of a sentence.
 
@@ -27,8 +32,8 @@ def of_source(table: Mapping[Words, Found], tokens: Sequence[str], path: str | P
         raise InputError(
             f"no {what} of a sentence that is translated",
             path=path,
-            found="no sentence" if like is None else repr(like[:_EXCERPT]),
-            expected=repr(text[:_EXCERPT]),
+            found="no sentence" if like is None else excerpt(like),
+            expected=excerpt(text),
         )
     return found
 

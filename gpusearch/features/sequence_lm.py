@@ -36,10 +36,7 @@ class OwnModel:
 
     def score(self, texts: Sequence[Sequence[str]], *, ends: bool) -> float:
         """ln P of texts, each behind <s>; with `ends` each has a </s>."""
-        lengths = np.array([len(text) for text in texts], np.int64)
-        ids = np.zeros((len(texts), int(lengths.max(initial=0))), np.int32)
-        ids[np.arange(ids.shape[1]) < lengths[:, None]] = self.model.index([word for text in texts for word in text])
-        return float(self.model.score(ids, lengths, eos=ends, threads=1).sum())
+        return float(self.model.score_texts(texts, eos=ends, threads=1).sum())
 
     def largest(self, material: Material) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Bound of the absolute value of all words of each unit ``[U]``, nats."""

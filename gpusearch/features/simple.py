@@ -12,6 +12,7 @@ from gpusearch.errors import InputError
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.text import Document
+from gpusearch.features.type_token import check_form
 from gpusearch.kernels import option_sum as kernels
 from gpusearch.kernels.records import UNIT_PLACES, UNIT_SENTENCES
 from gpusearch.model.weights import VALUE_UNITS
@@ -29,8 +30,7 @@ class LongWords(OneValue):
     counts: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        if self.form not in ("paper", "docent"):
-            raise InputError("unknown form of long-words", found=repr(self.form), expected="paper or docent")
+        check_form("long-words", self.form)
         if not isinstance(self.letters, int) or self.letters < 1:
             raise InputError("unusable letters of long-words", found=self.letters, expected="a number from 1 on")
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpusearch.errors import InputError
-from gpusearch.features.by_source import nearest
+from gpusearch.features.by_source import excerpt, nearest
 from gpusearch.io.files import decode_lines, read_bytes
 from gpusearch.io.trees import Tree, trees_of_lines, visible
 from gpusearch.kernels.cohesion import NOUN, OTHER, VERB, Trees
@@ -23,8 +23,6 @@ JOINED_HYPHEN = "@-@"
 """A token that stands for a hyphen inside of a word (`text.split_hyphens`)."""
 SUBWORD_BLANK = "▁"
 """What SentencePiece writes for a blank."""
-
-_EXCERPT = 200
 
 
 @dataclass(frozen=True)
@@ -181,7 +179,7 @@ def _differ(tree: Tree, tokens: Sequence[str], name: str) -> InputError:
 
 
 def _shown(text: str) -> str:
-    return repr(unicodedata.normalize("NFC", text)[:_EXCERPT])
+    return excerpt(unicodedata.normalize("NFC", text))
 
 
 def flat_trees(trees: Sequence[TokenTree | None], tokens: Sequence[int]) -> Trees:

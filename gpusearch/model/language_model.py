@@ -129,6 +129,15 @@ class LanguageModel:
         """
         return self._score(ids, lengths, bos, eos, threads).sum(axis=1, dtype=np.int64) / UNIT
 
+    def score_texts(
+        self, texts: Sequence[Sequence[str]], *, eos: bool = True, threads: int | None = None
+    ) -> NDArray[np.float64]:
+        """`score` of texts as words."""
+        lengths = np.array([len(text) for text in texts], np.int64)
+        ids = np.zeros((len(texts), int(lengths.max(initial=0))), np.int32)
+        ids[np.arange(ids.shape[1]) < lengths[:, None]] = self.index([word for text in texts for word in text])
+        return self.score(ids, lengths, eos=eos, threads=threads)
+
     def score_words(
         self, ids: ArrayLike, lengths: ArrayLike, *, bos: bool = True, eos: bool = True, threads: int | None = None
     ) -> NDArray[np.float64]:

@@ -143,7 +143,7 @@ def _nothing() -> None:
     """Nobody is told."""
 
 
-def sweep(batch: Batch, config: Config, model: Model, seconds: float) -> Iterator[Speed]:
+def measure_all(batch: Batch, config: Config, model: Model, seconds: float) -> Iterator[Speed]:
     """The configured mix for rising numbers of lanes, then without the bound, then each operation by itself.
 
     Raises:

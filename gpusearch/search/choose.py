@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from gpusearch.model.problem import Batch
 from gpusearch.search.chains import Finals
 
-Derivation = list[NDArray[np.int32]]
+Derivation = Sequence[NDArray[np.int32]]
 """Options of each sentence of a document in target order; none for an empty sentence."""
 
 
@@ -81,7 +82,7 @@ def _from_chains(
     finals: Finals, batch: Batch, document: int, units: NDArray[np.integer], chains: NDArray[np.integer]
 ) -> Choice:
     first, last = batch.units.first_sentence[document : document + 2].tolist()
-    derivation: Derivation = [np.empty(0, np.int32)] * (last - first)
+    derivation: list[NDArray[np.int32]] = [np.empty(0, np.int32)] * (last - first)
     for unit, chain in zip(units.tolist(), chains.tolist(), strict=True):
         here = finals.options(batch.problem, unit, chain)
         for sentence, options in zip(batch.units.sentences(unit), here, strict=True):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
 from gpusearch.model.problem import Batch
 from gpusearch.model.weights import SCORE_UNITS
@@ -35,7 +32,7 @@ def document_result(
         keep_chains: keep the phrases of all chains.
     """
 
-    def translation(derivation: Sequence[NDArray[np.int32]]) -> Translation:
+    def translation(derivation: Derivation) -> Translation:
         return describe_document(batch, derivation, first_jump)
 
     units = np.flatnonzero(batch.units.document == document)

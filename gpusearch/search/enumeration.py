@@ -111,7 +111,7 @@ def enumerate_derivations(
 
 
 def with_limit(model: Model, limit: int) -> Model:
-    """The model with another table limit."""
+    """The model with another table limit; 0: none."""
     return replace(model, tables=tuple(replace(table, limit=limit) for table in model.tables))
 
 

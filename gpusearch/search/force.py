@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from functools import total_ordering
 from heapq import heappop, heappush
@@ -18,6 +17,7 @@ from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.weights import DISTORTION
+from gpusearch.search.enumeration import with_limit
 from gpusearch.search.saved import Given
 from gpusearch.search.translation import SentenceTranslation, describe
 
@@ -62,7 +62,7 @@ def score_plain(
 
     None where no segmentation does. All phrase pairs of the tables count, whatever the table limit.
     """
-    unlimited = dataclasses.replace(model, tables=tuple(dataclasses.replace(table, limit=0) for table in model.tables))
+    unlimited = with_limit(model, 0)
     result: list[list[SentenceTranslation | None]] = []
     for number, (document, translation) in enumerate(zip(documents, translations, strict=True)):
         here = part_of(constraints or {}, number, number + 1)

@@ -23,10 +23,9 @@ from gpusearch.kernels.records import (
     Search,
 )
 from gpusearch.search.logarithms import log_ratios
+from gpusearch.search.settings import ONE
 
 Integers = NDArray[np.int64]
-
-ONE = 1 << 32
 
 
 def make_hastings(problem: Problem, search: Search) -> Hastings:

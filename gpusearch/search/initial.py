@@ -23,10 +23,8 @@ from gpusearch.kernels.records import (
 from gpusearch.model.problem import Batch
 from gpusearch.search.chains import Finals
 from gpusearch.search.driver import Driver, Lanes
-from gpusearch.search.reach import check_reach
+from gpusearch.search.reach import OptionsOfSentence, check_reach
 from gpusearch.search.saved import Given
-
-Derivation = Sequence[int] | NDArray[np.integer]
 
 
 class RandomStart:
@@ -40,10 +38,10 @@ class RandomStart:
 class GivenStart:
     """The same translation for all chains: the options of each sentence of the batch in target order."""
 
-    def __init__(self, problem: Problem, derivations: Sequence[Derivation]) -> None:
+    def __init__(self, problem: Problem, derivations: Sequence[OptionsOfSentence]) -> None:
         self.problem, self.derivations = problem, derivations
 
-    def derivation(self, chain: int, sentence: int) -> Derivation:
+    def derivation(self, chain: int, sentence: int) -> OptionsOfSentence:
         """Options of a sentence of the batch for a chain."""
         return self.derivations[sentence]
 
@@ -71,13 +69,13 @@ class SavedStart(GivenStart):
     def __init__(
         self,
         problem: Problem,
-        chains: Sequence[Sequence[Derivation]],
+        chains: Sequence[Sequence[OptionsOfSentence]],
         counters: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
     ) -> None:
         super().__init__(problem, chains[0])
         self.chains, self.counters = chains, counters
 
-    def derivation(self, chain: int, sentence: int) -> Derivation:
+    def derivation(self, chain: int, sentence: int) -> OptionsOfSentence:
         """Options of a sentence of the batch for a chain."""
         return self.chains[chain % len(self.chains)][sentence]
 

@@ -13,7 +13,8 @@ from gpusearch.kernels.records import SENTENCE_SLOT
 from gpusearch.model.problem import Batch
 from gpusearch.model.weights import DISTORTION, PHRASE_PENALTY, SCORE_UNITS, WORD_PENALTY, Features
 from gpusearch.search.chains import Finals
-from gpusearch.search.translation import Derivation, SentenceTranslation, describe, scores
+from gpusearch.search.choose import Derivation
+from gpusearch.search.translation import SentenceTranslation, describe, scores
 
 _NOTHING: NDArray[np.int32] = np.empty(0, np.int32)
 # Features that Moses numbers, as if there could be several.

@@ -12,10 +12,11 @@ from gpusearch.errors import InputError
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
 from gpusearch.model.problem import Batch
 
-Derivation = Sequence[int] | NDArray[np.integer]
+OptionsOfSentence = Sequence[int] | NDArray[np.integer]
+"""Options of a sentence in target order."""
 
 
-def check_reach(batch: Batch, derivations: Sequence[Derivation], search: SearchConfig) -> None:
+def check_reach(batch: Batch, derivations: Sequence[OptionsOfSentence], search: SearchConfig) -> None:
     """Refuse a first translation that no search under this limit could come to.
 
     Args:

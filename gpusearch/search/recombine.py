@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
-class Recombined:
+class RecombinedBatch:
     """What has become of the derivations of all sentences."""
 
     derivation: Derivation
@@ -51,7 +51,7 @@ class Recombined:
 
 def recombine(
     batch: Batch, search: Search, finals: Finals, config: SearchConfig, chosen: Derivation, tick: Tick | None = None
-) -> Recombined:
+) -> RecombinedBatch:
     """The best derivation of each sentence of a batch: over the phrases of all chains, or the one that was chosen.
 
     Where features of the document tie sentences together, what the phrases of all chains make is offered to the chains
@@ -67,7 +67,7 @@ def recombine(
     """
     model = batch.options.model
     if not can_recombine(model):
-        return Recombined(chosen)
+        return RecombinedBatch(chosen)
     joined = np.flatnonzero(union_of_chains(batch.problem, finals, config.lattice.options))
     decoder = BeamDecoder(
         only_options(problem_of_beam(batch.problem, model), joined),
@@ -84,16 +84,16 @@ def recombine(
     if not no_sums_over_steps(model):
         better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
         best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
-        return Recombined(best, found.complete, found.interrupted)
+        return RecombinedBatch(best, found.complete, found.interrupted)
     best = list(chosen)
     if not found.complete:
-        return Recombined(best, False, found.interrupted)
+        return RecombinedBatch(best, False, found.interrupted)
     try:
         for sentences, crossed in crossover(batch, search, finals, config, others, len(model.features.names), tick):
             best[sentences.start : sentences.stop] = crossed
     except (KeyboardInterrupt, OutOfTime) as reason:
-        return Recombined(best, False, isinstance(reason, KeyboardInterrupt))
-    return Recombined(best)
+        return RecombinedBatch(best, False, isinstance(reason, KeyboardInterrupt))
+    return RecombinedBatch(best)
 
 
 def can_recombine(model: Model) -> bool:

@@ -44,6 +44,7 @@ from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch, build_problem
 from gpusearch.model.tableless import Constraints, part_of
 from gpusearch.model.units import document_identities
+from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.chains import Start, reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
@@ -311,7 +312,7 @@ class _Batch:
 
         def tick() -> None:
             if self.status is not None:
-                scored = np.mean([driver.state.score[lanes[unit]].mean() for unit in units]) / 2**40
+                scored = np.mean([driver.state.score[lanes[unit]].mean() for unit in units]) / SCORE_UNITS
                 text = f"round {count} of {rounds}, {len(units)} units x {chains} chains, mean score {scored:.2f}"
                 self.status(self.first_document + int(self.batch.units.document[units[0]]), text)
 

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from gpusearch.search.result import DocumentResult
 
 VERSION = 1
-Derivation = list[list[Phrase]]
-"""Phrases of each sentence of a document."""
+PhrasesOfDocument = list[list[Phrase]]
+"""Phrases of each of its sentences in target order."""
 
 
 @dataclass
 class Given:
     """First translations of all documents of a corpus."""
 
-    chains: list[list[Derivation]]
+    chains: list[list[PhrasesOfDocument]]
     """``chains[document][chain][sentence]``."""
     places: list[list[list[list[int]]]] = field(default_factory=list)
     """Where they are known, for each phrase of `chains` its place among the options of its span."""
@@ -183,7 +183,7 @@ def load(path: str | Path, documents: Sequence[Sequence[Sequence[str]]], chains:
 
 def _parse(
     line: str, path: str | Path, number: int
-) -> tuple[list[Derivation], list[list[list[int]]], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[list[PhrasesOfDocument], list[list[list[int]]], NDArray[np.int64], NDArray[np.int64]]:
     """Phrases of each chain and their places, steps and rejections ``[C, U]``."""
     try:
         row = parse_json(line)

@@ -35,6 +35,7 @@ from gpusearch.kernels.records import (
 if TYPE_CHECKING:  # kernels are tried out on machines that lack what reads configurations
     from gpusearch.config.search import OperationsConfig, SearchConfig
 
+# Probabilities are in 2^-32.
 ONE = 1 << 32
 # Draws that come to nothing before Docent gives a document up.
 DOCENT_DRAWS = 100

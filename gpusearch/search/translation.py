@@ -11,13 +11,11 @@ from numpy.typing import NDArray
 from gpusearch.features.load import document_values, sentence_values
 from gpusearch.features.text import Phrase, Sentence
 from gpusearch.kernels.records import OPTION_LENGTH, OPTION_START
-from gpusearch.model.language_model import LanguageModel
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
 from gpusearch.model.reordering import orientations, reordering_values
 from gpusearch.model.weights import DISTORTION
-
-Derivation = Sequence[NDArray[np.int32]]
+from gpusearch.search.choose import Derivation
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +126,7 @@ def feature_values(batch: Batch, derivation: Derivation, first_jump: bool) -> ND
     if model.document:
         values += sentence_values(model, [text_of(batch, options) for options in derivation])
     for name, language_model in zip(model.features.language_models, model.language_models, strict=True):
-        values[filled, model.features.index(name)] = _language_model_scores(language_model, texts)
+        values[filled, model.features.index(name)] = language_model.score_texts(texts)
     return values
 
 
@@ -143,10 +141,3 @@ def _add_reordering(
     found = reordering_values(model.reordering, batch.options.order_scores(every), turn, first)
     for reordering, steps in zip(model.reordering, found, strict=True):
         np.add.at(values[:, slice(*model.features.groups[reordering.name])], owner, steps)
-
-
-def _language_model_scores(language_model: LanguageModel, texts: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-    lengths = np.array([len(text) for text in texts], np.int64)
-    ids = np.zeros((len(texts), int(lengths.max(initial=0))), np.int32)
-    ids[np.arange(ids.shape[1]) < lengths[:, None]] = language_model.index([word for text in texts for word in text])
-    return language_model.score(ids, lengths)

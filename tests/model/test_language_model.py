@@ -179,6 +179,15 @@ def test_empty_batches_and_empty_sentences(model):
     assert model.phrase_bounds(np.zeros(0, np.int32), np.zeros(3, np.int64)).open.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("eos", [True, False])
+def test_texts_score_as_each_alone(model, eos):
+    """Of different lengths, none among them; unknown words count as <unk>."""
+    texts = [["the"], [], ["unheard", "the", "unheard"]]
+    alone = [model.score(model.index(text)[None], [len(text)], eos=eos)[0] for text in texts]
+    assert model.score_texts(texts, eos=eos).tolist() == alone
+    assert model.score_texts([], eos=eos).shape == (0,)
+
+
 def test_joined_models_are_those_that_were_joined(model):
     """Kernels see several models in one record."""
     tiny = LanguageModel.from_arpa(TINY.arpa(), weight=-1.0)
