@@ -92,12 +92,12 @@ def _moses_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterat
 def _json_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterator[tuple[int, _Entry]]:
     for number, line in enumerate(lines, 1):
         try:
-            row = parse_json(line)
+            row = _object(parse_json(line))
             sentence, words = _whole_number(row["id"]), _text(row["words"])
             text = words if join is None else join(split_blank(words), sentence)
             names = [None if row.get(key) is None else str(row[key]) for key in ("doc", "seg")]
             yield sentence, _Entry(text, _score(row), (words, _made(row)), _chain(row), *names)
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise wrong_line(
                 f"not an entry of a list ({type(error).__name__}: {error})",
                 path,
@@ -105,6 +105,12 @@ def _json_entries(lines: Sequence[str], path: str, join: Join | None) -> Iterato
                 line,
                 '{"id": 0, "words": "...", "score": ...}',
             ) from None
+
+
+def _object(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r:.40} is no object")
+    return value
 
 
 def _text(value: object) -> str:
@@ -210,7 +216,7 @@ def _documents(corpus: Corpus) -> Listed:
         documents.append(Document(document.id, bare))
         try:
             draws.append(_document_draws(document, place, corpus.path))
-        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise InputError(
                 f'"nbest" of {describe(document, place)} ({type(error).__name__}: {error})',
                 path=corpus.path,
@@ -223,11 +229,12 @@ def _documents(corpus: Corpus) -> Listed:
 def _document_draws(document: Document, place: int, path: str) -> DocumentDraws:
     samples = document.attributes.get("nbest")
     if samples:
+        samples = [_object(sample) for sample in samples]
         chains = [_chain(sample) for sample in samples]
         columns = [[] for _ in document.segments]  # type: list[list[_Entry]]
         for sample in samples:
             for column, row in zip(columns, sample["segments"], strict=True):
-                column.append(_json_entry(row, _chain(sample)))
+                column.append(_json_entry(row, sample))
         known = None if None in chains else np.array(chains, np.int64)
         return DocumentDraws(
             [_draws(column) for column in columns], np.array([_score(sample) for sample in samples]), known
@@ -242,10 +249,12 @@ def _document_draws(document: Document, place: int, path: str) -> DocumentDraws:
                 expected='"nbest" of the document or of the segment',
                 hint="decode with --format jsonl --nbest N",
             )
-        segments.append(_draws([_json_entry(row, _chain(row)) for row in segment.attributes["nbest"]]))
+        segments.append(_draws([_json_entry(row, _object(row)) for row in segment.attributes["nbest"]]))
     return DocumentDraws(segments)
 
 
-def _json_entry(row: dict[str, Any], chain: int | None) -> _Entry:
+def _json_entry(row: object, of_chain: dict[str, Any]) -> _Entry:
+    """Of a segment; `of_chain` is what says its chain."""
+    row = _object(row)
     text = _text(row["hyp"])
-    return _Entry(text, _score(row), (text, _made(row)), chain)
+    return _Entry(text, _score(row), (text, _made(row)), _chain(of_chain))

@@ -154,6 +154,12 @@ def test_nothing(tmp_path: Path) -> None:
             document(segments=[{"src": "s", "nbest": [{"hyp": "a", "score": -1, "chain": "b"}]}]),
             "list:1: \"nbest\" of document 'x' (ValueError",
         ),
+        (document(nbest=[None]), "list:1: \"nbest\" of document 'x' (TypeError: None is no object)"),
+        (document(nbest=[{"segments": ["a", "b"]}]), "list:1: \"nbest\" of document 'x' (TypeError: 'a' is no object)"),
+        (
+            document(segments=[{"src": "s", "nbest": {"hyp": "a"}}]),
+            "list:1: \"nbest\" of document 'x' (TypeError: 'hyp' is no object)",
+        ),
         (document(nbest=3), "list:1: \"nbest\" of document 'x' (TypeError"),
     ],
 )
