@@ -63,7 +63,8 @@ def test_device_check_writes_its_rows(tmp_path: Path, monkeypatch: pytest.Monkey
         monkeypatch.setattr(device_check, name, value)
     monkeypatch.setattr(device_check.torch.cuda, "get_device_name", lambda: "no card, really")
     monkeypatch.setenv("GPUSEARCH_COMMIT", "abc1234")
-    monkeypatch.setattr(sys, "argv", ["device_check", str(results), "--problem", str(tmp_path / "small.npz")])
+    arguments = [str(results), "--problem", str(tmp_path / "small.npz"), "--seconds", "1e9"]  # however busy the machine
+    monkeypatch.setattr(sys, "argv", ["device_check", *arguments])
     assert device_check.main() == 0
     rows = [line.split(",") for line in results.read_text(encoding="utf-8").splitlines()]
     assert tuple(rows[0]) == device_check.COLUMNS
