@@ -89,8 +89,6 @@ DOCUMENT_NUMBERS = 6
 # Columns of State.sum: of each table of counts the items there are, and how many different ones; then features' own.
 TOKENS, TYPES = range(2)
 TABLE_SUMS = 2
-
-
 # Indices of Active.number.
 ACTIVE_WEIGHT, ACTIVE_PLACE = range(2)
 
@@ -139,9 +137,8 @@ class Change(NamedTuple):
 # Columns of Problem.unit, .sentence, .option_place, .option_score.
 UNIT_FIRST_SENTENCE, UNIT_SENTENCES, UNIT_WORDS, UNIT_FIRST_WORD, UNIT_KEY_LOW, UNIT_KEY_HIGH, UNIT_PLACES = range(7)
 UNIT_COLUMNS = 7
-SENTENCE_WORDS, SENTENCE_SLOT, SENTENCE_PLACE, SENTENCE_SPAN, SENTENCE_SOURCE, SENTENCE_OPTION, SENTENCE_LONGEST = (
-    range(7)
-)
+SENTENCE_WORDS, SENTENCE_SLOT, SENTENCE_PLACE, SENTENCE_SPAN = range(4)
+SENTENCE_SOURCE, SENTENCE_OPTION, SENTENCE_LONGEST = range(4, 7)
 SENTENCE_COLUMNS = 7
 OPTION_START, OPTION_LENGTH, OPTION_TARGET, OPTION_WORDS = range(4)
 OPTION_SCORE, OPTION_BOUND = range(2)
@@ -210,8 +207,6 @@ LIMITS = 5
 SWAP_DISTANCE, RESEGMENT_BLOCK, PERMUTE_BLOCK, LINEARISE_BLOCK, MOVE_BLOCK, MOVE_DISTANCE = range(6)
 DECAYS = 6
 LONGEST_DRAW = 64
-
-
 # Consecutive rejections of a chain that found nothing to propose and was given up.
 GIVEN_UP = (1 << 63) - 1
 

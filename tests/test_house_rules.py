@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+FOLDERS = ("gpusearch", "kernels", "tests", "profiling", "configs")
+
 
 def section(page: Path, first: str, last: str) -> str:
     """The text of a page from one mark to the next."""
@@ -28,6 +30,13 @@ def files_that_call(repository: Path, holds: Callable[[ast.Call], bool]) -> set[
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and holds(node)
     }
+
+
+def test_files_are_no_longer_than_the_rules_say(repository: Path) -> None:
+    (most,) = re.findall(r"(\d+) at most", section(repository / "CONTRIBUTING.md", "- One idea a file", "\n- "))
+    files = [file for folder in FOLDERS for file in (repository / folder).rglob("*.py")]
+    assert len(files) > 300
+    assert [file for file in files if file.read_text(encoding="utf-8").count("\n") > int(most)] == []
 
 
 def test_white_space_of_unicode_splits_where_the_rules_say(repository: Path) -> None:
