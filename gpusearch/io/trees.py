@@ -48,9 +48,11 @@ def visible(text: str) -> str:
     """A text without white space, control and format characters (soft hyphens, joiners): what is compared, and what
     characters are counted by.
 
-    Accents are characters of their own (Unicode NFD), so that it does not matter which form tokens and trees have.
+    Characters are taken apart (Unicode NFKD): accents are characters of their own, a ligature is its letters, a
+    fraction its numbers. So it does not matter which form tokens and trees have, and pieces of SentencePiece, whose
+    models bring text into NFKC unless they were trained not to, are found in a tree of the text as it was written.
     """
-    decomposed = unicodedata.normalize("NFD", text)
+    decomposed = unicodedata.normalize("NFKD", text)
     return "".join(one for one in decomposed if not one.isspace() and unicodedata.category(one) not in ("Cc", "Cf"))
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 import conllu
 import numpy as np
 import pytest
+from sentencepiece import SentencePieceTrainer
 
 from gpusearch.errors import InputError
 from gpusearch.features.cohesion import cohesion
@@ -17,6 +18,7 @@ from gpusearch.features.trees import flat_trees, lay_over, plain_text
 from gpusearch.io.trees import Tree, read_trees, visible
 from gpusearch.kernels.cohesion import NOUN, OTHER, VERB
 from gpusearch.text.processor import BlankProcessor, MosesProcessor
+from gpusearch.text.subwords import Subwords
 
 SENTENCE = """\
 # sent_id = 1
@@ -74,6 +76,41 @@ def test_forms_of_unicode_do_not_matter(tree: Tree, form: Literal["NFC", "NFD"])
     assert lay_over(tree, tokens, "it").words == ((0,), (1,), (2, 3), (4, 5, 6), (7,))
     assert lay_over(tree, ["On", "va", "au", "marche", "\u0301-gare", "."], "it").words[3:] == ((4,), (4, 5, 6), (7,))
     assert plain_text(tokens) == plain_text([tree.text])
+
+
+@pytest.mark.parametrize("rule", ["nmt_nfkc", "nmt_nfkc_cf"])
+def test_pieces_of_a_model_that_normalises(tmp_path: Path, rule: str) -> None:
+    """SentencePiece's own rules, with case and without: each character that they write in another way stands in a word
+    of the tree, and its pieces are found in that word."""
+    changed = [
+        chr(code)
+        for code in range(0x80, 0x30000)
+        if unicodedata.normalize("NFKC", chr(code)) != unicodedata.normalize("NFC", chr(code))
+    ]
+    assert {"½", "ﬁ", "…", "²", "ℌ", "Ａ", "\u00b4", "\u00a0"} <= {*changed}
+    words = [f"a{character}b" for character in changed]
+    rows = [f"{place}\t{word}\t_\tX\t_\t_\t{place - 1}\t_\t_\t_\n" for place, word in enumerate(words, start=1)]
+    (tmp_path / "one.conllu").write_text("".join(rows) + "\n", encoding="utf-8")
+    (tree,) = read_trees(tmp_path / "one.conllu")
+    subwords = normalising_model(tmp_path / "given", rule)
+    pieces = [subwords.split(word) for word in words]
+    laid = lay_over(tree, [piece for of_word in pieces for piece in of_word], "it")
+    of_tokens = iter(laid.words)
+    for word, of_word in enumerate(pieces):
+        assert {place for _ in of_word for place in next(of_tokens)} == {word}
+
+
+def normalising_model(prefix: Path, rule: str) -> Subwords:
+    """A model with one of SentencePiece's rules of normalisation."""
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(["le ministre de la forêt", "la forêt du ministre"] * 5),
+        model_prefix=str(prefix),
+        model_type="bpe",
+        vocab_size=40,
+        normalization_rule_name=rule,
+        minloglevel=2,
+    )
+    return Subwords(f"{prefix}.model")
 
 
 def test_a_token_of_spaces_is_no_word(tree: Tree) -> None:
