@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,7 +75,8 @@ def test_halves_have_documents(given: list[str], tmp_path: Path) -> None:
 
 @pytest.mark.slow  # compiles the kernels of each of the features
 def test_the_commands(given: list[str], tmp_path: Path) -> None:
-    save_space(made_space(np.eye(4)), tmp_path / "space.npz")
+    words = ("house", "blue", "dog", "home")
+    save_space(replace(made_space(np.eye(4)), content=words), tmp_path / "space.npz")
     semantic_model.main([*given, "--space", str(tmp_path / "space.npz"), "--weights", "0.1"])
     document_features.main(given)
     names = {"semantic_model": ["semantic-lm"], "document_features": ["TTR", "OVIX", "QW", "QP"]}

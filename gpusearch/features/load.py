@@ -18,6 +18,7 @@ from gpusearch.features.compiled import compiled_feature
 from gpusearch.features.material import Material, material_of
 from gpusearch.features.protocol import Feature, OfTexts, Scope, Tokens
 from gpusearch.features.record import make_document
+from gpusearch.features.semantic_lm import SemanticLanguageModel
 from gpusearch.features.text import Document, Sentence
 from gpusearch.features.user import BatchFeature, batch_feature, identity, made
 from gpusearch.kernels.beam_cohesion import BeamCohesion
@@ -47,11 +48,15 @@ def with_features(model: Model, config: Config) -> Model:
     """The model with the features of its `[features]` group made; itself where that has been done.
 
     Raises:
-        InputError: a feature that is not known, options or a number of weights that it does not take.
+        InputError: a feature that is not known, options or a number of weights that it does not take, a semantic space
+            of other words than the model's.
     """
     if len(model.document) == len(config.features):
         return model
     document = tuple(made_feature(name, entry, config.text) for name, entry in config.features.items())
+    for named in document:
+        if isinstance(named.feature, SemanticLanguageModel):
+            named.feature.check_words(named.name, [table.pairs for table in model.tables])
     return replace(model, document=document, features=_labelled(model.features, document))
 
 

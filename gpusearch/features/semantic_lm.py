@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -9,14 +12,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from gpusearch.errors import InputError
 from gpusearch.features.material import Material
 from gpusearch.features.protocol import OneValue, Room, Scope
 from gpusearch.features.semantic import VALUE_UNITS, SemanticSpace, load_space
 from gpusearch.features.semantic_lift import lifts
 from gpusearch.features.text import Document
+from gpusearch.io.phrase_table import PhraseTable
 from gpusearch.kernels import semantic_document as kernels
 from gpusearch.kernels.records import UNIT_PLACES
-from gpusearch.kernels.semantic import SEMANTIC_HISTORY
+from gpusearch.kernels.semantic import SEMANTIC_HISTORY, UNKNOWN
+
+# A space that knows a smaller share of a model's words is told, and one that loses a larger share by their case alone.
+LEAST_KNOWN, MOST_LOST = 0.25, 0.1
+# How many words a message names.
+_EXAMPLES = 5
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +36,8 @@ class SemanticLanguageModel(OneValue):
     """ln of the probability of a translated document under a space that `gpusearch train-lsa` made."""
 
     space: SemanticSpace
+    path: str = ""
+    """Where it comes from, for messages."""
     scope: ClassVar[Scope] = Scope.DOCUMENT
     counts: ClassVar[tuple[str, ...]] = ()
 
@@ -59,6 +73,54 @@ class SemanticLanguageModel(OneValue):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.digest()
 
+    def check_words(self, name: str, tables: Sequence[PhraseTable]) -> None:
+        """Hold the space against the target words of a model; what follows is of those with a letter that are no stop
+        words, each as often as phrases have it.
+
+        Args:
+            name: of the feature, for messages.
+
+        Raises:
+            InputError: none of them is in the space. Where few are, or many are but for their case, the log says so.
+        """
+        counts = _words_of(tables)
+        telling = [word for word in counts if any(map(str.isalpha, word))]
+        codes = dict(zip(telling, self.space.codes(telling).tolist(), strict=True))
+        content = {word.lower() for word in self.space.content}
+        total = known = known_in_lower_case = 0
+        unknown = Counter[str]()
+        for word, code in codes.items():
+            if code >= UNKNOWN:
+                total += counts[word]
+                known += counts[word] * (code >= 0)
+                known_in_lower_case += counts[word] * (code >= 0 or word.lower() in content)
+                if code == UNKNOWN:
+                    unknown[word] = counts[word]
+        if known >= LEAST_KNOWN * total and known_in_lower_case - known <= MOST_LOST * total:
+            return
+        many = "none" if not known else "few" if known < LEAST_KNOWN * total else "in another case only some"
+        examples = " ".join(word for word, _ in unknown.most_common(_EXAMPLES))
+        fault = InputError(
+            f"the space of {name} knows {many} of the words that the model translates into",
+            path=self.path or None,
+            found=f"{known / total:.0%}, in lower case {known_in_lower_case / total:.0%}; not {examples}",
+            expected=f"{LEAST_KNOWN:.0%} or more, and no more than {MOST_LOST:.0%} lost by case",
+            hint="are both of the target language, and tokenised and cased in the same way?",
+        )
+        if not known:
+            raise fault
+        logger.warning("%s", fault)
+
+
+def _words_of(tables: Sequence[PhraseTable]) -> Counter[str]:
+    """How often the target phrases of tables have each word."""
+    found = Counter[str]()
+    for table in tables:
+        counts = np.bincount(table.target_words, minlength=len(table.target_vocabulary)).tolist()
+        for word, count in zip(table.target_vocabulary, counts, strict=True):
+            found[word] += count
+    return found
+
 
 def semantic_language_model(path: str | Path) -> SemanticLanguageModel:
     """The model of a file.
@@ -66,4 +128,4 @@ def semantic_language_model(path: str | Path) -> SemanticLanguageModel:
     Raises:
         InputError: it cannot be read, or is no such model.
     """
-    return SemanticLanguageModel(load_space(path))
+    return SemanticLanguageModel(load_space(path), str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from dataclasses import replace
@@ -13,12 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gpusearch
 from gpusearch.errors import InputError
 from gpusearch.features.semantic import SemanticSpace, load_space, save_space
 from gpusearch.features.semantic_lift import CHANGES, lifts
 from gpusearch.features.semantic_lm import SemanticLanguageModel
 from gpusearch.kernels.semantic import BINS, bin_of, cell_of, square_root
 from gpusearch.kernels.target import exact
+from tests.tiny import TINY
 
 UNIT = 1 << 14
 
@@ -159,3 +162,31 @@ def test_models_are_told_apart() -> None:
     ]  # fmt: skip
     made = [SemanticLanguageModel(one).fingerprint() for one in (space, *(replace(space, **other) for other in others))]
     assert len(set(made)) == len(made)
+
+
+@pytest.mark.parametrize(
+    ("content", "lowercase", "told"),
+    [
+        ("house home blue little small dog puppy sleep", False, None),
+        ("House Home", False, "knows none .*found 0%, in lower case 23%; not house"),
+        ("maison bleue", False, "knows none .*found 0%, in lower case 0%; not house"),
+        ("sleep", False, "knows few .*found 5%, in lower case 5%; not house"),
+        ("house blue Dog Home In", False, "knows in another case only some .*found 27%, in lower case 45%; not"),
+        ("house blue dog home in", True, None),
+    ],
+)
+def test_a_space_of_other_words_than_the_model_s(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, content: str, lowercase: bool, told: str | None
+) -> None:
+    """Of another language, or cased in another way: refused where nothing fits, else the log says so."""
+    words = tuple(content.split())
+    space = replace(made_space(np.tile([1.0, 0.0], (len(words), 1))), content=words, lowercase=lowercase)
+    save_space(space, tmp_path / "space.npz")
+    settings = ["features.topic.use=semantic-lm", f"features.topic.path={tmp_path / 'space.npz'}"]
+    with caplog.at_level(logging.WARNING):
+        if told and "none" in told:
+            with pytest.raises(InputError, match=f"space.npz: the space of topic {told}"):
+                gpusearch.load(TINY, settings)
+        else:
+            gpusearch.load(TINY, settings)
+            assert bool(told) == bool(re.search(f"space.npz: the space of topic {told}", caplog.text))
