@@ -1,18 +1,23 @@
 """What features of the document cost a search, and how that grows with the document.
 
-usage: python -m profiling.features PARITY WORK [--space SPACE] [--seconds 4] [--only NAME] [--keep]
+usage: python -m profiling.features PARITY WORK [--space SPACE] [--seconds 4] [--only NAME ...] [--docent] [--keep]
 
 The newstest2012 model on its shortest and its longest document (175 and 1,755 words), one lane and one thread, a
 thousand proposals a word from a random start. Without SPACE, as `gpusearch train-lsa` makes it, the semantic language
 model has 30 random dimensions for all words but the 200 most frequent ones of the options, which are its stop words.
 The model's own language model stands for one of reversed sentences, and for one of selected words: every tenth of the
 options' words. References are those of the documents, consensus is with Moses' n-best list, and a glossary pairs words
-of source and options by their rank. The documents have no tags, so well-formedness costs a look for some.
+of source and options by their rank. The trees of cohesion are made up: random projective ones over the words of each
+sentence, with verbs and nouns anywhere. The documents have no tags, so well-formedness costs a look for some.
+
+With --docent stands beside them what PARITY/README.md says of Docent, measured with the same model and documents and no
+feature of the document.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from gpusearch.config import load_config
+from gpusearch.features.builtin import COHESION
 from gpusearch.features.load import with_document, with_features
 from gpusearch.features.semantic import SemanticSpace, save_space
 from gpusearch.kernels.semantic import BINS, VECTOR_BITS
@@ -34,7 +40,11 @@ from tests.parity_model import NEWSTEST, newstest_documents, write_newstest
 DIMENSIONS, STOP_WORDS = 30, 200
 # Proposals a word before it is measured, so that chains on both documents have come equally far.
 SETTLE = 1000
+# Verbs and nouns among the words of the trees.
+PARTS = {"VERB": 0.15, "NOUN": 0.25, "X": 0.6}
 LM = f"{NEWSTEST}.lm.arpa.gz"
+_RATE = r"([\d,]+-[\d,]+) on a ([\d,]+)-word"
+DOCENT = re.compile(f"Steps per CPU second: {_RATE} document, {_RATE} one")
 TEXT, REFERENCE, NBEST = "docs.txt", "docs.ref.txt", "moses.nolr.nbest.gz"
 # Weights like those of a tuned model, so that chains walk as they do in use.
 SETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -64,6 +74,7 @@ SETS: dict[str, dict[str, dict[str, Any]]] = {
     "bracketing": {"brackets": {"use": "bracketing", "weights": 1.0}},
     "well-formedness": {"tags": {"use": "well-formedness", "weights": 1.0}},
     "sentence-parity": {"parity": {"use": "sentence-parity", "weights": 1.0}},
+    **{name: {name: {"use": name, "weights": 0.2, "path": "trees.conllu"}} for name in COHESION},
 }
 EACH = list(SETS)[1:]
 SETS["type-token-ratio, q-value-phrases, semantic-lm"] = {
@@ -82,7 +93,8 @@ def main() -> None:
     parser.add_argument("work", type=Path)
     parser.add_argument("--space", type=Path, help="of the semantic language model, of the target language")
     parser.add_argument("--seconds", type=float, default=4.0, help="of each measurement")
-    parser.add_argument("--only", choices=SETS, help="one set of features")
+    parser.add_argument("--only", choices=SETS, nargs="+", default=list(SETS), help="these sets of features alone")
+    parser.add_argument("--docent", action="store_true", help="with what PARITY/README.md says of Docent beside")
     parser.add_argument("--keep", action="store_true", help="append the figures to results.csv")
     arguments = parser.parse_args()
     arguments.work.mkdir(parents=True, exist_ok=True)
@@ -100,14 +112,21 @@ def main() -> None:
     sources = Counter(word for document in documents for sentence in document for word in sentence).most_common()
     terms = "".join(f"{source} ||| {target}\n" for (source, _), target in zip(sources, targets, strict=False))
     (arguments.work / "terms").write_text(terms, encoding="utf-8")
+    write_trees(documents, arguments.work / "trees.conllu")
     for name in (TEXT, REFERENCE, NBEST):
         linked = arguments.work / f"{NEWSTEST}.{name}"
         linked.unlink(missing_ok=True)
         linked.symlink_to((arguments.parity / NEWSTEST / name).absolute())
     sizes = [sum(map(len, document)) for document in documents]
     ends = int(np.argmin(sizes)), int(np.argmax(sizes))
-    report = Report()
-    for name in [arguments.only] if arguments.only else SETS:
+    if arguments.docent:
+        rows = docent_rows(arguments.parity / "README.md")
+        for row in rows:
+            print(*row)
+        if arguments.keep:
+            keep(rows)
+    for name in arguments.only:
+        report = Report()
         with_set = arguments.work / "features.toml"
         with_set.write_text(path.read_text(encoding="utf-8") + toml(SETS[name]), encoding="utf-8")
         config = load_config(with_set, settings)
@@ -117,10 +136,23 @@ def main() -> None:
             batch = build_problem(made, [documents[document]], None, config.search, units="document")
             speed = measure(with_document(batch), config, made, lanes=1, seconds=arguments.seconds, settle=SETTLE)
             rates.append(speed.proposals_per_cpu_second)
-            report.add(f"features: {name}, a document of {sizes[document]:,} words", rates[-1], "proposals/CPU s")
-        report.add(f"features: {name}, cost a proposal, longest document / shortest", rates[0] / rates[1], "")
-    if arguments.keep:
-        keep([(what.removeprefix("throughput: "), value, unit) for what, value, unit in report.rows])
+            what = f"features: {name}, settled, a document of {sizes[document]:,} words"
+            report.add(what, rates[-1], "proposals/CPU s")
+        report.add(f"features: {name}, settled, cost a proposal, longest document / shortest", rates[0] / rates[1], "")
+        if arguments.keep:
+            keep([(what.removeprefix("throughput: "), value, unit) for what, value, unit in report.rows])
+
+
+def docent_rows(readme: Path) -> list[tuple[str, str, str]]:
+    """Docent's steps by CPU second, as the README of the parity data has them."""
+    found = DOCENT.search(" ".join(readme.read_text(encoding="utf-8").split()))
+    if found is None:
+        raise SystemExit(f"{readme}: no steps per CPU second of Docent")
+    rates, words = found.group(1, 3), found.group(2, 4)
+    return [
+        (f"features: none, Docent by the parity data's README, a document of {many} words", rate, "steps/CPU s")
+        for rate, many in zip(rates, words, strict=True)
+    ]
 
 
 def toml(entries: dict[str, dict[str, Any]]) -> str:
@@ -137,6 +169,25 @@ def target_words(model: Model, documents: Documents) -> list[str]:
     options = build_problem(replace(model, document=()), documents).options
     counts = Counter(word for option in range(0, len(options), 7) for word in options.target(option))
     return [word for word, _ in counts.most_common()]
+
+
+def write_trees(documents: Documents, path: Path) -> None:
+    """A made-up tree for each sentence: any word of a range heads it, and so on for the words on either side of it."""
+    rng = np.random.default_rng(1)
+    blocks = []
+    for words in dict.fromkeys(tuple(sentence) for document in documents for sentence in document if sentence):
+        head = [0] * len(words)
+        open_ranges = [(0, len(words), 0)]
+        while open_ranges:
+            begin, end, above = open_ranges.pop()
+            if begin < end:
+                root = int(rng.integers(begin, end))
+                head[root] = above
+                open_ranges += [(begin, root, root + 1), (root + 1, end, root + 1)]
+        kinds = rng.choice(list(PARTS), len(words), p=list(PARTS.values()))
+        rows = enumerate(zip(words, kinds, head, strict=True), start=1)
+        blocks.append("".join(f"{k}\t{word}\t_\t{kind}\t_\t_\t{to}\t_\t_\t_\n" for k, (word, kind, to) in rows))
+    path.write_text("\n".join(blocks) + "\n", encoding="utf-8")
 
 
 def write_space(model: Model, documents: Documents, path: Path) -> None:

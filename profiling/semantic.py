@@ -51,12 +51,18 @@ def main() -> None:
     better = np.count_nonzero(own > shuffled)
     print(f"better in {better} of {len(own)} documents; Wilcoxon, one-sided: p = {p_value:.2g}")
     if arguments.keep:
-        name = f"semantic LM {arguments.corpus.name}, perplexity a content word"
+        name = f"semantic LM {arguments.corpus.name}"
+        perplexity = f"{name}, perplexity a content word"
         keep(
             [
                 (f"train-lsa {arguments.corpus.name}", f"{seconds:.1f}", "CPU s"),
-                (name, f"{np.exp(-own.mean()):.1f}", ""),
-                (f"{name}, sentences shuffled", f"{np.exp(-shuffled.mean()):.1f}", ""),
+                (f"train-lsa {arguments.corpus.name}: documents", f"{len(train)}", ""),
+                (f"train-lsa {arguments.corpus.name}: tokens", f"{sum(map(len, flat(train)))}", ""),
+                (f"train-lsa {arguments.corpus.name}: words of the space", f"{len(space.content)}", ""),
+                (perplexity, f"{np.exp(-own.mean()):.1f}", ""),
+                (f"{perplexity}, sentences shuffled", f"{np.exp(-shuffled.mean()):.1f}", ""),
+                (f"{name}, more probable as they are", f"{better} of {len(own)}", "documents"),
+                (f"{name}, Wilcoxon's signed-rank test, one-sided", f"{p_value:.2g}", "p"),
             ]
         )
 

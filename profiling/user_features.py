@@ -51,16 +51,17 @@ def main() -> None:
     path = write_newstest(arguments.work, arguments.parity)
     documents = sorted(newstest_documents(arguments.parity), key=lambda document: sum(map(len, document)))
     report, rates = Report(), {}
-    for where, document in (("", documents[0]), (", longest document", documents[-1])):
+    for document in (documents[0], documents[-1]):
+        where = f"a document of {sum(map(len, document)):,} words"
         for name, settings in FORMS.items():
             config = load_config(path, ["search.threads=1", "search.device=cpu", *settings])
             made = with_features(load_model(config), config)
             config = on_host(made, config)
             batch = with_document(build_problem(made, [document], None, config.search, units="document"))
             speed = measure(batch, config, made, lanes=arguments.lanes, seconds=arguments.seconds)
-            what = f"features: a user's, {name}, {arguments.lanes} lanes{where}"
-            rates[name + where] = report.add(what, speed.proposals_per_cpu_second, "proposals/CPU s")
-    report.add("features: a user's, built in / compiled", rates["built in"] / rates["compiled"], "")
+            what = f"features: a user's, {name}, {arguments.lanes} lanes, {where}"
+            rates[name] = report.add(what, speed.proposals_per_cpu_second, "proposals/CPU s")
+        report.add(f"features: a user's, built in / compiled, {where}", rates["built in"] / rates["compiled"], "")
     if arguments.keep:
         keep([(what.removeprefix("throughput: "), value, unit) for what, value, unit in report.rows])
 
