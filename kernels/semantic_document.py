@@ -3,7 +3,8 @@
 A lane keeps the code and the cell of every word. A proposal changes the cells of the words that it puts in, and
 those of the next words of the space behind them, as many as a history holds, across the borders of sentences; stop
 words and unknown ones count the same wherever they stand. Only these are scored anew, and only where words of the space
-change. What they gain at most is known before: of the words of a history a few change, which turns its sum by some
+change. Words of the space may be far apart, so each sentence knows the next ones on either side that have some. What
+they gain at most is known before: of the words of a history a few change, which turns its sum by some
 angle at most, and so the cosine of any word; see `gpusearch.features.semantic`.
 """
 
@@ -21,11 +22,11 @@ from gpusearch.kernels.records import (
 )
 from gpusearch.kernels.semantic import SEMANTIC_HISTORY, Semantic, cell_of, shift_history
 from gpusearch.kernels.target import shared
-from gpusearch.kernels.word_places import first_place, put_codes, shift_words, words_of
+from gpusearch.kernels.word_places import first_place, link, put_codes, shift_words, words_of
 
 # Indices of SemanticDocument.number.
-CODES, CELLS, MOST_WORDS, BEST = range(4)
-SEMANTIC_NUMBERS = 4
+CODES, CELLS, MOST_WORDS, BEST, CONTENT, BEFORE, BEHIND = range(7)
+SEMANTIC_NUMBERS = 7
 
 
 class SemanticDocument(NamedTuple):
@@ -40,8 +41,9 @@ class SemanticDocument(NamedTuple):
     # int32[R, FIRST_CELL + 1]: what a word of a cell gains at most where r + 1 words of its history change, in the last
     # row any number (loses at most: negative weight); 2^-20 nat
     lift: Array
-    # int64[4]: first columns of State.count of the codes, and of the cells, of all word places; M; the greatest value
-    # of a word of the space (the least: negative weight)
+    # int64[7]: first columns of State.count of the codes, and of the cells, of all word places; M; the greatest value
+    # of a word of the space (the least: negative weight); first columns, by sentence, of how many words of the space it
+    # has, of the next sentence before it that has some, of the next behind it (-1: none)
     number: Array
 
 
@@ -78,10 +80,8 @@ def put_in(feature, problem, state, scratch, lane, change):
 
 @shared
 def change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind):
-    """What changes in the words of a proposal but for those of the space that it puts in; how many of these change.
-
-    The second is the number of those that come, or of those that go if that is greater.
-    """
+    """What changes in the words of a proposal but for those of the space that it puts in; how many of the space come,
+    and how many go."""
     codes = feature.model.vector.shape[1]
     slots = problem.sentence[change.sentence, SENTENCE_SLOT] + change.first
     place = problem.sentence[change.sentence, SENTENCE_PLACE]
@@ -103,7 +103,7 @@ def change_of_fixed(feature, problem, state, scratch, lane, change, words, befor
         else:
             total -= feature.model.value[state.count[lane, feature.number[CELLS] + word]]
             gone += 1
-    return total, max(come, gone)
+    return total, come, gone
 
 
 @shared
@@ -120,7 +120,7 @@ def list_history(feature, problem, state, scratch, lane, change, before):
             code = state.count[lane, begin + place]
             scratch.changed.work[last - found] = code  # no branch: which words are of the space cannot be foreseen
             found += code >= 0
-        local -= 1
+        local = state.count[lane, feature.number[BEFORE] + local] + 0
         if local >= 0:
             place = words_of(problem, state, lane, local)
     return found
@@ -159,7 +159,7 @@ def lift_behind(feature, problem, state, lane, change, behind, changing):
     local, place = words_behind(problem, state, lane, change, behind)
     found = 0
     total = 0
-    while found < history_of(feature) and local < problem.unit[state.unit[lane], UNIT_SENTENCES]:
+    while found < history_of(feature) and local >= 0:
         first = first_place(problem, state, lane, local)
         stop = words_of(problem, state, lane, local)
         while place < stop and found < history_of(feature):
@@ -167,7 +167,7 @@ def lift_behind(feature, problem, state, lane, change, behind, changing):
             found += content
             total += content * feature.lift[row, state.count[lane, feature.number[CELLS] + first + place]]
             place += 1
-        local += 1
+        local = state.count[lane, feature.number[BEHIND] + local] + 0
         place = 0
     return total
 
@@ -177,7 +177,7 @@ def list_behind(feature, problem, state, scratch, lane, change, behind, listed):
     """List these words and their cells behind `listed` others; returns how many."""
     local, place = words_behind(problem, state, lane, change, behind)
     found = 0
-    while found < history_of(feature) and local < problem.unit[state.unit[lane], UNIT_SENTENCES]:
+    while found < history_of(feature) and local >= 0:
         first = first_place(problem, state, lane, local)
         stop = words_of(problem, state, lane, local)
         while place < stop and found < history_of(feature):
@@ -187,7 +187,7 @@ def list_behind(feature, problem, state, scratch, lane, change, behind, listed):
             scratch.changed.work[listed_cells(feature) + listed + found] = cell
             found += code >= 0
             place += 1
-        local += 1
+        local = state.count[lane, feature.number[BEHIND] + local] + 0
         place = 0
     return found
 
@@ -197,7 +197,7 @@ def renew_behind(feature, problem, state, scratch, lane, change, behind, listed)
     """Give these words the cells that stand in the work space."""
     local, place = words_behind(problem, state, lane, change, behind)
     found = 0
-    while found < history_of(feature) and local < problem.unit[state.unit[lane], UNIT_SENTENCES]:
+    while found < history_of(feature) and local >= 0:
         first = first_place(problem, state, lane, local)
         stop = words_of(problem, state, lane, local)
         while place < stop and found < history_of(feature):
@@ -206,7 +206,7 @@ def renew_behind(feature, problem, state, scratch, lane, change, behind, listed)
                 state.count[lane, feature.number[CELLS] + first + place] = cell
                 found += 1
             place += 1
-        local += 1
+        local = state.count[lane, feature.number[BEHIND] + local] + 0
         place = 0
 
 
@@ -264,7 +264,8 @@ def score_anew(feature, problem, state, scratch, lane, change, words, before, be
 @delta.version(SemanticDocument)
 def change_of_semantic(feature, problem, search, state, scratch, lane, change):
     words, before, behind = put_in(feature, problem, state, scratch, lane, change)
-    fixed, changing = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    fixed, come, gone = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    changing = max(come, gone)
     if changing == 0:
         return fixed
     _, total, known, _ = score_anew(
@@ -277,7 +278,8 @@ def change_of_semantic(feature, problem, search, state, scratch, lane, change):
 def bound_of_semantic(feature, weight, problem, search, state, scratch, lane, change):
     """Words of the space that are put in count with the best value that there is, those behind with their lift."""
     words, before, behind = put_in(feature, problem, state, scratch, lane, change)
-    total, changing = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    total, come, gone = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    changing = max(come, gone)
     if changing != 0:
         total += list_content(feature, scratch, words, before, behind) * feature.number[BEST]
         total += lift_behind(feature, problem, state, lane, change, behind, changing)
@@ -287,7 +289,8 @@ def bound_of_semantic(feature, weight, problem, search, state, scratch, lane, ch
 @gap.version(SemanticDocument)
 def gap_of_semantic(feature, weight, room, problem, search, state, scratch, lane, change):
     words, before, behind = put_in(feature, problem, state, scratch, lane, change)
-    _, changing = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    _, come, gone = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    changing = max(come, gone)
     if changing == 0:
         return 0
     _, total, _, top = score_anew(
@@ -301,7 +304,8 @@ def keep_semantic(feature, problem, search, state, scratch, lane, change):
     work = scratch.changed.work
     codes = feature.model.vector.shape[1]
     words, before, behind = put_in(feature, problem, state, scratch, lane, change)
-    _, changing = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    _, come, gone = change_of_fixed(feature, problem, state, scratch, lane, change, words, before, behind)
+    changing = max(come, gone)
     if changing != 0:
         listed, _, _, _ = score_anew(
             feature, problem, state, scratch, lane, change, words, before, behind, changing, 0, 1
@@ -324,6 +328,11 @@ def keep_semantic(feature, problem, search, state, scratch, lane, change):
             k += 1
         state.count[lane, feature.number[CODES] + begin + first + word] = code
         state.count[lane, feature.number[CELLS] + begin + first + word] = cell
+    if come != gone:
+        content = state.count[lane, feature.number[CONTENT] + change.local] + 0
+        state.count[lane, feature.number[CONTENT] + change.local] = content + come - gone
+        if content == 0 or content + come == gone:
+            link(feature.number[BEFORE], feature.number[BEHIND], problem, state, lane, change.local, content == 0)
 
 
 @full.version(SemanticDocument)
@@ -334,7 +343,11 @@ def full_semantic(feature, problem, search, state, scratch, lane):
         work[d] = 0
     seen = 0
     total = 0
-    for local in range(problem.unit[state.unit[lane], UNIT_SENTENCES]):
+    sentences = problem.unit[state.unit[lane], UNIT_SENTENCES] + 0
+    last = -1
+    for local in range(sentences):
+        state.count[lane, feature.number[BEFORE] + local] = last
+        content = seen + 0
         slots = problem.sentence[problem.unit[state.unit[lane], UNIT_FIRST_SENTENCE] + local, SENTENCE_SLOT] + 0
         place = first_place(problem, state, lane, local)
         for slot in range(slots, slots + state.length[lane, local]):
@@ -357,4 +370,13 @@ def full_semantic(feature, problem, search, state, scratch, lane):
                 state.count[lane, feature.number[CODES] + place] = code
                 state.count[lane, feature.number[CELLS] + place] = cell
                 place += 1
+        content = seen - content
+        state.count[lane, feature.number[CONTENT] + local] = content
+        if content > 0:
+            last = local + 0
+    following = -1
+    for local in range(sentences - 1, -1, -1):
+        state.count[lane, feature.number[BEHIND] + local] = following
+        if state.count[lane, feature.number[CONTENT] + local] > 0:
+            following = local + 0
     return total

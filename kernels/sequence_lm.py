@@ -8,7 +8,6 @@ again: as many as a history holds at most.
 from gpusearch.kernels.document import bound, delta, full, keep
 from gpusearch.kernels.language_model import lookup
 from gpusearch.kernels.records import LM_END, LM_ORDER, SENTENCE_SLOT, UNIT_FIRST_SENTENCE, UNIT_SENTENCES
-from gpusearch.kernels.semantic_document import first_place, shift_words
 from gpusearch.kernels.sequences import (
     ACROSS,
     BACKWARDS,
@@ -25,7 +24,6 @@ from gpusearch.kernels.sequences import (
     SequenceModel,
     kept_slack,
     length_of,
-    link,
     next_word,
     numbers_of,
     renew_slack,
@@ -34,6 +32,7 @@ from gpusearch.kernels.sequences import (
     word_before,
 )
 from gpusearch.kernels.target import shared
+from gpusearch.kernels.word_places import first_place, link, shift_words
 
 
 @shared
@@ -142,7 +141,8 @@ def keep_sequence(feature, problem, search, state, scratch, lane, change):
             state.count[lane, place] = scratch.changed.work[begin + word]
         state.count[lane, feature.number[LENGTHS] + change.local] = length + by
         if feature.number[ACROSS] and (length == 0 or length + by == 0):
-            link(feature, problem, state, lane, change.local, length == 0)
+            before, behind = feature.number[BEFORE] + 0, feature.number[BEHIND] + 0
+            link(before, behind, problem, state, lane, change.local, length == 0)
         rescore(feature, problem, state, lane, change.local, first, fresh)
 
 

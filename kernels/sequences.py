@@ -11,12 +11,11 @@ from gpusearch.kernels.records import (
     LM_BEGIN,
     LM_ORDER,
     SENTENCE_SLOT,
-    UNIT_SENTENCES,
     Array,
     Language,
 )
-from gpusearch.kernels.semantic_document import first_place
 from gpusearch.kernels.target import shared
+from gpusearch.kernels.word_places import first_place
 
 # Indices of SequenceModel.number.
 WORDS, VALUES, STATES, SLACKS, RANKS, LENGTHS, BEFORE, BEHIND, ACROSS, BACKWARDS, ENDS, MOST = range(12)
@@ -142,17 +141,3 @@ def renew_slack(feature, problem, state, lane, local, number):
     # Rounded up where bounds are upper ones; the slack of lower ones is below 0, and rounded down.
     total = slack_from(feature, problem, state, lane, local, number)
     state.count[lane, column] = -(-total >> SLACK_BITS) if total > 0 else total >> SLACK_BITS
-
-
-@shared
-def link(feature, problem, state, lane, local, filled):
-    """Tell the sentences around one that it has words of the sequence now (`filled`), or no longer."""
-    before = state.count[lane, feature.number[BEFORE] + local] + 0
-    behind = state.count[lane, feature.number[BEHIND] + local] + 0
-    stop = problem.unit[state.unit[lane], UNIT_SENTENCES] + 0
-    if behind >= 0:
-        stop = behind + 1
-    for other in range(max(before, 0), local):
-        state.count[lane, feature.number[BEHIND] + other] = local if filled else behind
-    for other in range(local + 1, stop):
-        state.count[lane, feature.number[BEFORE] + other] = local if filled else before

@@ -6,6 +6,7 @@ from gpusearch.kernels.records import (
     SENTENCE_PLACE,
     SENTENCE_SLOT,
     UNIT_FIRST_SENTENCE,
+    UNIT_SENTENCES,
 )
 from gpusearch.kernels.target import shared
 
@@ -61,3 +62,21 @@ def shift_words(state, lane, first, stop, by):
     elif by < 0:
         for column in range(first, stop):
             state.count[lane, column + by] = state.count[lane, column]
+
+
+@shared
+def link(before_column, behind_column, problem, state, lane, local, filled):
+    """Tell the sentences around one that it has words of some kind now (`filled`), or no longer.
+
+    Columns of ``State.count``, by sentence: of the next sentence before it that has some, of the next behind it (-1:
+    none).
+    """
+    before = state.count[lane, before_column + local] + 0
+    behind = state.count[lane, behind_column + local] + 0
+    stop = problem.unit[state.unit[lane], UNIT_SENTENCES] + 0
+    if behind >= 0:
+        stop = behind + 1
+    for other in range(max(before, 0), local):
+        state.count[lane, behind_column + other] = local if filled else behind
+    for other in range(local + 1, stop):
+        state.count[lane, before_column + other] = local if filled else before

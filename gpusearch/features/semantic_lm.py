@@ -20,7 +20,7 @@ from gpusearch.features.semantic_lift import lifts
 from gpusearch.features.text import Document
 from gpusearch.io.phrase_table import PhraseTable
 from gpusearch.kernels import semantic_document as kernels
-from gpusearch.kernels.records import UNIT_PLACES
+from gpusearch.kernels.records import UNIT_PLACES, UNIT_SENTENCES
 from gpusearch.kernels.semantic import SEMANTIC_HISTORY, UNKNOWN
 
 # A space that knows a smaller share of a model's words is told, and one that loses a larger share by their case alone.
@@ -48,6 +48,8 @@ class SemanticLanguageModel(OneValue):
         words = max(1, material.longest_sentence)
         number = np.zeros(kernels.SEMANTIC_NUMBERS, np.int64)
         number[kernels.CODES], number[kernels.CELLS] = room.keep_counts(places), room.keep_counts(places)
+        for column in (kernels.CONTENT, kernels.BEFORE, kernels.BEHIND):
+            number[column] = room.keep_counts(int(material.problem.unit[:, UNIT_SENTENCES].max(initial=1)))
         number[kernels.MOST_WORDS] = words
         sign = -1 if room.weights and room.weights[0] < 0 else 1
         number[kernels.BEST] = sign * (sign * model.value).max()
