@@ -173,6 +173,11 @@ class SearchConfig(Group):
     beam: BeamConfig = BeamConfig()
     operations: OperationsConfig = OperationsConfig()
 
+    @property
+    def active_policy(self) -> str | None:
+        """The policy that chains follow; None where they follow none: `method` draws blocks, or is the beam alone."""
+        return self.policy if self.method == "search" else None
+
     def proposals_per_word(self, units: str) -> float:
         """Proposals a chain and source word where ``sentence`` or ``document`` are the units."""
         if self.steps_per_word is not None:
@@ -192,15 +197,16 @@ class SearchConfig(Group):
 
     @model_validator(mode="after")
     def _temperatures_have_their_steps(self) -> SearchConfig:
-        if self.policy != "hill-climbing" and (self.steps or 0) >= MOST_TEMPERED_STEPS:
+        tempered = self.active_policy in ("annealing", "metropolis", "tempering")
+        if tempered and (self.steps or 0) >= MOST_TEMPERED_STEPS:
             raise ValueError(f'policy = "{self.policy}" shares the steps among its temperatures; take less than 2^52')
         return self
 
     @model_validator(mode="after")
     def _policy_has_what_it_needs(self) -> SearchConfig:
-        if self.method == "search" and self.policy in ("metropolis", "tempering"):
+        if self.active_policy in ("metropolis", "tempering"):
             self.operations.check_inverses(f'policy = "{self.policy}"')
-        if self.method != "search" or self.policy != "tempering":
+        if self.active_policy != "tempering":
             return self
         levels = self.tempering.levels
         if self.chains % levels:
@@ -232,13 +238,13 @@ class SearchConfig(Group):
 
     @model_validator(mode="after")
     def _rounds_have_steps(self) -> SearchConfig:
-        if self.lattice.every is not None and self.policy == "sweep":
+        if self.lattice.every is not None and self.active_policy == "sweep":
             raise ValueError('lattice.every counts proposals, which policy = "sweep" does not make')
         return self
 
     @model_validator(mode="after")
     def _docent_climbs(self) -> SearchConfig:
-        if self.compat == "docent" and self.policy != "hill-climbing":
+        if self.compat == "docent" and self.active_policy not in (None, "hill-climbing"):
             raise ValueError(f'compat = "docent" is hill climbing; policy = "{self.policy}" is not')
         return self
 

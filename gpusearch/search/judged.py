@@ -139,10 +139,11 @@ def served(model: Model, config: Config) -> Config:
     found, search = batch_features(model), config.search
     if not found:
         return config
+    rounds = search.recombine == "lattice" and search.method != "beam"
     beyond = {
-        'policy = "sweep"': search.policy == "sweep",
+        'policy = "sweep"': search.active_policy == "sweep",
         "final_sweep = true": search.final_sweep and not PRESETS[search.preset].get("final_sweep"),
-        f"lattice.every = {search.lattice.every}": search.lattice.every is not None,
+        f"lattice.every = {search.lattice.every}": rounds and search.lattice.every is not None,
     }
     for setting, asked in beyond.items():
         if asked:

@@ -84,7 +84,7 @@ def make_limits(batch: Batch, config: SearchConfig, *, trace: bool = False) -> L
     else:
         per_word = config.proposals_per_word(batch.units.kind)
         steps = np.ceil(per_word * words).astype(np.int64)
-        if config.policy == "sweep":  # it ends by itself
+        if config.active_policy == "sweep":  # it ends by itself
             steps = unlimited
         longest = int(np.ceil(per_word * document_words.max(initial=0)))
     score = unlimited if config.target_score is None else np.full(len(words), round(config.target_score * SCORE_UNITS))

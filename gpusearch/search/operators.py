@@ -16,4 +16,4 @@ def names_of(search: SearchConfig) -> tuple[str, ...]:
     """Those of a search."""
     if search.method == "gibbs":
         return OF_GIBBS
-    return OF_SWEEPS if search.policy == "sweep" else PROPOSED
+    return OF_SWEEPS if search.active_policy == "sweep" else PROPOSED

@@ -22,14 +22,14 @@ from gpusearch.search.tempering import Ladder, TemperingDriver
 
 def with_policy(search: Search, config: SearchConfig, model: Model, problem: Problem) -> Search:
     """The settings of a search on a problem, made those of its policy."""
-    if config.policy == "sweep":
+    if config.active_policy == "sweep":
         return search._replace(sweep=sweep())
-    if config.policy == "annealing":
+    if config.active_policy == "annealing":
         return search._replace(temperature=_levels(annealing_temperatures(config.annealing), model))
-    if config.policy == "metropolis":
+    if config.active_policy == "metropolis":
         levels = _levels(metropolis_temperatures(config.metropolis), model)
         return search._replace(temperature=levels, hastings=make_hastings(problem, search))
-    if config.policy == "tempering":
+    if config.active_policy == "tempering":
         return search._replace(temperature=temperature_levels([]), hastings=make_hastings(problem, search))
     return search
 
@@ -81,16 +81,16 @@ def ladder_lanes(lanes: int, config: SearchConfig) -> int:
 
 def policy_parts(config: SearchConfig, model: Model) -> list[str]:
     """What a signature says of the policy; temperatures in nats."""
-    if config.policy == "annealing":
+    if config.active_policy == "annealing":
         annealing = config.annealing
         first, last = model.temperature(annealing.start), model.temperature(annealing.end)
         shown = ("delta",) if annealing.schedule == "aarts-laarhoven" else ("levels",)
         parts = [f"annealing.schedule:{annealing.schedule}", f"temperature:{first:.4g}..{last:.4g}nat"]
         return parts + [f"annealing.{name}:{getattr(annealing, name):g}" for name in (*shown, "climb")]
-    if config.policy == "metropolis":
+    if config.active_policy == "metropolis":
         temperature = model.temperature(config.metropolis.temperature)
         return [f"temperature:{temperature:.4g}nat", f"metropolis.climb:{config.metropolis.climb:g}"]
-    if config.policy == "tempering":
+    if config.active_policy == "tempering":
         tempering = config.tempering
         cold, hot = model.temperature(tempering.cold), model.temperature(tempering.hot)
         parts = [f"temperature:{cold:.4g}..{hot:.4g}nat"]

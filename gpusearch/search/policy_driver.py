@@ -31,7 +31,7 @@ def policy_driver(config: Config, model: Model, batch: Batch, search: Search, li
     settings, problem = config.search, batch.problem
     values = len(model.features.names)
     lanes = batch_lanes(batch, settings, values)
-    tempers = settings.method == "search" and settings.policy == "tempering"
+    tempers = settings.active_policy == "tempering"
     if tempers:
         lanes = ladder_lanes(lanes, settings)
     if settings.method == "gibbs":
@@ -45,6 +45,6 @@ def policy_driver(config: Config, model: Model, batch: Batch, search: Search, li
         return BestDriver(driver, problem, search, limits)
     if tempers:
         return with_ladders(driver, settings, model, problem, limits.steps)
-    if settings.restarts:
+    if settings.restarts and settings.active_policy:
         return RestartingDriver(driver, problem, search, limits, settings.restarts, settings.perturbation)
     return driver

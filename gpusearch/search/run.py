@@ -181,7 +181,7 @@ def _needed_last(config: Config, batch: Batch) -> list[str]:
     search, kinds = config.search, list[str]()
     if search.recombine == "lattice" and search.initial != "beam" and can_recombine(batch.options.model):
         kinds.append("beam")
-    if search.final_sweep and search.policy != "sweep":
+    if search.final_sweep and search.active_policy != "sweep":
         kinds.append("sweep")
     return [name for kind in kinds if (name := kernel_name(kind, batch.problem))]
 

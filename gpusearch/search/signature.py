@@ -88,8 +88,7 @@ def signature(config: Config, model: Model, result: SearchResult) -> str:
         parts.append(f"temperature:{first:.4g}..{last:.4g}nat")
         shaping = ("scan", "reorder", "resegment", "resegment_candidates")
         parts += [f"sample.{name}:{getattr(config.sample, name)}" for name in shaping]
-    if search.method == "search":
-        parts += policy_parts(search, model)
+    parts += policy_parts(search, model)
     if search.option_draw == "score" and not alone:
         parts.append(f"option_temperature:{model.temperature(search.option_temperature):.4g}nat")
     operations = search.operations.model_dump()

@@ -10,9 +10,12 @@ import pytest
 
 import gpusearch
 from gpusearch.cli.main import run
+from gpusearch.config import load_config, with_search
 from gpusearch.errors import InputError
 from gpusearch.features.batch import Reader
-from gpusearch.features.load import made_feature
+from gpusearch.features.load import made_feature, with_features
+from gpusearch.model.model import load_model
+from gpusearch.search.judged import served
 from tests.features.user_features import AT, MODULE, TEXTS, WORTH, Write, built, of, write
 from tests.tiny import TINY
 
@@ -131,6 +134,22 @@ def test_what_features_in_python_cannot_have_is_refused(write: Write, settings: 
     write(WORTH)
     with pytest.raises(InputError, match=f"feature x is written in Python; found {found}"):
         gpusearch.load(TINY, of("Words", *settings)).decode(TEXTS, chains=2)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"method": "gibbs", "policy": "sweep"},
+        {"method": "beam", "policy": "sweep"},
+        {"recombine": "best-unit", "lattice": {"every": 50.0}},
+    ],
+    ids=str,
+)
+def test_what_is_not_in_use_is_not_refused(write: Write, settings: dict[str, Any]) -> None:
+    """Policies are those of searches, rounds those of the lattice."""
+    write(WORTH)
+    config = with_search(load_config(TINY, of("Words")), settings)
+    assert served(with_features(load_model(config), config), config).search.recombine == "best-unit"
 
 
 def test_what_a_preset_asks_for_gives_way(write: Write) -> None:

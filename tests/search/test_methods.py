@@ -1,0 +1,68 @@
+"""What a method does not follow changes nothing of it: policies are those of `method = "search"`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpusearch
+from gpusearch.config import load_config, with_search
+from gpusearch.model.problem import build_problem
+from gpusearch.search.limits import make_limits
+from gpusearch.search.operators import names_of
+from tests.tiny import TINY
+
+DOCUMENTS = [["la maison bleue une maison", "", "une maison"], ["le chat la maison"]]
+METHODS: dict[str, dict[str, Any]] = {"gibbs": {"chains": 2, "steps_per_word": 40.0}, "beam": {}}
+# A model may carry them for its searches.
+POLICIES = (
+    ["search.policy=sweep"],
+    ["search.policy=tempering", "search.chains=8"],
+    ["search.policy=metropolis"],
+    ["search.policy=annealing"],
+)
+
+
+@pytest.mark.parametrize("rounds", [[], ["search.lattice.every=10"]], ids=["one", "rounds"])
+def test_blocks_end_in_a_model_that_sweeps(rounds: list[str]) -> None:
+    """A sweep has no limit of steps; draws of blocks, which do not end by themselves, keep theirs."""
+    settings = METHODS["gibbs"] | {"method": "gibbs"}
+    plain, other = (gpusearch.load(TINY, ["search.method=gibbs", *rounds, *policy]) for policy in ([], POLICIES[0]))
+    sentences = [[text.split() for text in document] for document in DOCUMENTS]
+    limits = [
+        make_limits(build_problem(decoder.model, sentences, units="sentence"), search).steps.tolist()
+        for decoder in (plain, other)
+        for search in (with_search(decoder.config, settings).search,)
+    ]
+    assert limits[0] == limits[1] == [200, 80, 160]
+    found, expected = other.decode(DOCUMENTS, **settings), plain.decode(DOCUMENTS, **settings)
+    assert (found.texts, found.score) == (expected.texts, expected.score)
+    assert np.array_equal(found.result.tally, expected.result.tally)
+
+
+@pytest.mark.parametrize("policy", POLICIES[1:], ids=lambda settings: settings[0])
+@pytest.mark.parametrize("method", METHODS)
+def test_policies_are_followed_by_searches_alone(method: str, policy: list[str]) -> None:
+    settings = METHODS[method] | {"method": method}
+    plain = gpusearch.load(TINY).decode(DOCUMENTS, **settings)
+    found = gpusearch.load(TINY, policy).decode(DOCUMENTS, **settings)
+    assert (found.texts, found.score) == (plain.texts, plain.score)
+    assert np.array_equal(found.result.tally, plain.result.tally)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        ["search.policy=annealing", "search.steps=4503599627370496"],
+        ["search.policy=sweep", "search.lattice.every=10"],
+        ["search.policy=metropolis", "search.operations.linearise=1"],
+    ],
+    ids=lambda settings: settings[0],
+)
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_policy_cannot_have_binds_no_other_method(method: str, settings: list[str]) -> None:
+    search = load_config(TINY, [f"search.method={method}", *settings]).search
+    assert search.active_policy is None
+    assert names_of(search) == names_of(load_config(TINY, [f"search.method={method}"]).search)
