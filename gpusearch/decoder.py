@@ -19,9 +19,10 @@ from gpusearch.search.result import SearchResult, Status
 from gpusearch.search.run import search_documents
 from gpusearch.search.saved import Given, given_from_trace
 from gpusearch.search.saved import load as load_saved
-from gpusearch.search.signature import signature
+from gpusearch.search.signature import candidates_fingerprint, signature
 from gpusearch.search.translation import SentenceTranslation
 from gpusearch.text import make_processor
+from gpusearch.text.fingerprint import fingerprint
 from gpusearch.timing import Timer
 
 Documents = Corpus | Sequence[Sequence[str]]
@@ -66,6 +67,7 @@ class Decoder:
         with self.timer.measure("load"):
             self.source = make_processor(config.text, "source")
             self.target = make_processor(config.text, "target")
+            self._text_fingerprint = fingerprint(config.text)
             self.model: Model = with_features(load_model(config), config)
 
     def prepare(self, corpus: Corpus, candidates: Sequence[Candidate] = ()) -> Prepared:
@@ -121,12 +123,18 @@ class Decoder:
             prepared = self.prepare(corpus, candidates)
         tokens = prepared.tokens
         ids = [document.id for document in corpus.documents]
+        given = self._given(config, tokens)
+        shaping = {
+            "start": given.fingerprint() if given else None,
+            "candidates": candidates_fingerprint(candidates, config.candidates.weights),
+            "text": self._text_fingerprint,
+        }
         result = search_documents(
             self.model,
             config,
             tokens,
             ids,
-            given=self._given(config, tokens),
+            given=given,
             constraints=prepared.constraints,
             n_best_size=n_best,
             list_size=list_size,
@@ -150,7 +158,7 @@ class Decoder:
                 ]
                 for d, found in enumerate(result.documents)
             ]
-        run = signature(config, self.model, result)
+        run = signature(config, self.model, result, shaping)
         return Decoded(corpus, texts, result, run, config.search.method, n_best_texts, sentence_n_best_texts)
 
     def texts(self, prepared: Prepared, document: int, sentences: Sequence[SentenceTranslation]) -> list[str]:

@@ -43,8 +43,9 @@ class Given:
     rejected: list[NDArray[np.int64]] = field(default_factory=list)
 
     def fingerprint(self) -> str:
-        """BLAKE2b-64 of the translations."""
-        return blake2b(json.dumps([self.chains, self.places]).encode(), digest_size=8).hexdigest()
+        """BLAKE2b-64 of the translations, and of how far the chains have come."""
+        counters = [[array.tolist() for array in arrays] for arrays in (self.steps, self.rejected)]
+        return blake2b(json.dumps([self.chains, self.places, *counters]).encode(), digest_size=8).hexdigest()
 
     def forced(self, first: int, last: int) -> Forced:
         """All phrases of the documents first .. last - 1: they must be options, whatever the table limit."""

@@ -154,18 +154,19 @@ def test_labels_name_direction_and_class() -> None:
 
 
 def test_the_hash_of_a_model_knows_its_reordering(tmp_path: Path) -> None:
-    """The table's figures, the type and the default scores take part."""
-    row = {"a ||| x": [0.5, 0.25, 0.125]}
+    """The table's figures, its pairs (the input may give those that phrase tables lack), type and default scores."""
+    row = [0.5, 0.25, 0.125]
     hashes = [
-        model_hash(loaded(tmp_path, "msd", direction, {"a ||| x": numbers}, more))
-        for direction, numbers, more in (
-            ("backward", row["a ||| x"], ""),
-            ("forward", row["a ||| x"], ""),
-            ("backward", [0.5, 0.5, 0.125], ""),
-            ("backward", row["a ||| x"], "default_scores = [0.5, 0.5, 0.5]\n"),
+        model_hash(loaded(tmp_path, "msd", direction, {"a ||| x": numbers, other: row}, more))
+        for direction, numbers, other, more in (
+            ("backward", row, "own ||| one", ""),
+            ("forward", row, "own ||| one", ""),
+            ("backward", [0.5, 0.5, 0.125], "own ||| one", ""),
+            ("backward", row, "own ||| other", ""),
+            ("backward", row, "own ||| one", "default_scores = [0.5, 0.5, 0.5]\n"),
         )
     ]
-    assert len(set(hashes)) == 4
+    assert len(set(hashes)) == 5
 
 
 @pytest.mark.complaint(1)
