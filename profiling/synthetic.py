@@ -16,7 +16,7 @@ from tests.random_problem import PlainOperations, PlainSettings, random_problem
 UNIT = 1 << 20
 #: The default mix of `[search.operations]`.
 DEFAULT_MIX = PlainOperations(
-    change=80, swap=40, resegment=136, permute=0, linearise=0, move=0, insertion=0, split_and_swap=0
+    change=80, swap=40, resegment=300, permute=0, linearise=0, move=0, insertion=0, split_and_swap=0
 )
 
 

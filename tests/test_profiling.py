@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from gpusearch.config import OperationsConfig
 from profiling import carried, device_check
+from profiling.synthetic import DEFAULT_MIX
 from tests.paths import Case, cpu
 
 ABSENT = (
@@ -74,6 +77,11 @@ def test_device_check_writes_its_rows(tmp_path: Path, monkeypatch: pytest.Monkey
     for what in ("synthetic: 4 lanes, width 32", "small: 4 lanes, width chosen, at most 96 registers"):
         assert what in text
     assert "1000 lanes" not in text
+
+
+def test_synthetic_problems_are_searched_by_the_default_mix() -> None:
+    """They state it themselves: machines with a GPU may lack what reads configurations."""
+    assert asdict(DEFAULT_MIX) == OperationsConfig().model_dump()
 
 
 @pytest.mark.parametrize("reordering", [0, 2])
