@@ -15,6 +15,8 @@ from typing import Literal
 
 import gpusearch
 from gpusearch.cache import cache_folder
+from gpusearch.cores import usable_cores
+from gpusearch.memory import total_bytes
 
 #: ok: there; missing: nothing works without it; optional: absent, and only what `advice` names needs it.
 State = Literal["ok", "missing", "optional"]
@@ -67,7 +69,7 @@ def examine() -> Iterator[Finding]:
     yield _compiler()
     yield _lmplz()
     yield _cache()
-    yield Finding("cores", "ok", f"{len(os.sched_getaffinity(0))} ({platform.processor() or platform.machine()})")
+    yield Finding("cores", "ok", f"{usable_cores()} ({platform.processor() or platform.machine()})")
     yield _memory()
 
 
@@ -159,10 +161,4 @@ def _cache() -> Finding:
 
 
 def _memory() -> Finding:
-    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limits = [total]
-    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        file = Path(name)
-        if file.is_file() and (text := file.read_text().strip()).isdecimal():
-            limits.append(int(text))
-    return Finding("memory", "ok", f"{min(limits) / 2**30:.1f} GiB")
+    return Finding("memory", "ok", f"{total_bytes() / 2**30:.1f} GiB")

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from gpusearch.cores import usable_cores
 from gpusearch.kernels.records import ACCEPTED, EMPTY, LIMIT_STEPS, UNIT_WORDS, Problem, Search, State
 from gpusearch.search.cuda import CudaDriver, cuda_available, lanes_that_fit
 from gpusearch.search.driver import CpuDriver, Driver
@@ -118,7 +119,7 @@ def measure(setting: Setting, begin: State, make_driver: MakeDriver) -> dict[str
 
 def measure_cpu(results: Results, setting: Setting) -> None:
     """What all cores of this machine do."""
-    threads = os.cpu_count() or 1
+    threads = usable_cores()
 
     def make_driver(problem: Problem, search: Search, state: State) -> CpuDriver:
         return CpuDriver(problem, search, state, threads)

@@ -8,7 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 # Small files that every layer may use, and the package itself for its version.
-BESIDE = {"errors", "progress", "timing", "table", "cache", "memory", "environment", "user_code", ""}
+BESIDE = {
+    "errors",
+    "progress",
+    "timing",
+    "table",
+    "cache",
+    "memory",
+    "cores",
+    "environment",
+    "user_code",
+    "",
+}
 
 
 def layers(repository: Path) -> dict[str, int]:

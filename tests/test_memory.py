@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gpusearch.memory import free_bytes
+from gpusearch.memory import free_bytes, total_bytes
 
 MB = 1 << 20
 V1 = "4:memory:/docker/x\n3:cpu,cpuacct:/docker/x\n"
@@ -63,10 +63,24 @@ def test_groups_of_version_1(processes: Path, tmp_path: Path) -> None:
     assert free_bytes(processes, groups) == 1000 * MB
 
 
+def test_all_that_the_process_may_have(processes: Path, tmp_path: Path) -> None:
+    """What `gpusearch doctor` says: the narrowest limit of its own groups, wherever they stand, whatever is in use."""
+    whole = total_bytes(processes, tmp_path / "none")
+    assert whole > 300 * MB
+    (processes / "self/cgroup").write_text("0::/a/b\n")
+    make_group(tmp_path / "groups/a/b", SECOND, str(300 * MB), 200 * MB, 10 * MB)
+    assert total_bytes(processes, tmp_path / "groups") == 300 * MB
+    make_group(tmp_path / "groups/a", SECOND, str(250 * MB), 0, 0)
+    assert total_bytes(processes, tmp_path / "groups") == 250 * MB
+    (processes / "self/cgroup").write_text("0::/\n")
+    assert total_bytes(processes, tmp_path / "groups") == whole
+
+
 def test_a_limit_of_the_process(repository: Path) -> None:
     """`ulimit -v`."""
     limit = 300 * MB
     code = f"import resource; resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))\n"
-    code += "from gpusearch.memory import free_bytes; print(free_bytes())"
+    code += "from gpusearch.memory import free_bytes, total_bytes; print(free_bytes(), total_bytes())"
     done = subprocess.run([sys.executable, "-c", code], cwd=repository, capture_output=True, text=True, check=True)
-    assert 0 < int(done.stdout) < limit
+    free, total = map(int, done.stdout.split())
+    assert 0 < free < total == limit

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpusearch.cores import usable_cores
 from gpusearch.errors import GpusearchError, InputError
 from gpusearch.kernels.query_memo import memorize_rows_cpu, recall_rows_cpu
 from gpusearch.model.automaton import LARGEST_VALUE, UNIT
@@ -65,7 +66,7 @@ class KenlmPool:
         self.path = Path(path)
         self.words = read_words(path)
         self.asked = self.answered = 0
-        self._processes = processes or os.cpu_count() or 1
+        self._processes = processes or usable_cores()
         self._worker: subprocess.Popen[bytes] | None = None
         self._connections: list[Connection] = []
         self.order = self._start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpusearch.cores import usable_cores
 from gpusearch.errors import InputError
 from gpusearch.io.arpa import Arpa, read_arpa
 from gpusearch.io.compiled import Bundle, through_cache
@@ -191,7 +191,7 @@ class LanguageModel:
 
 def _in_parts(work: Any, count: int, threads: int | None) -> None:
     """Run ``work(first, last)`` over ``range(count)``; kernels release the GIL."""
-    threads = max(1, min(threads or os.cpu_count() or 1, count // 1024))
+    threads = max(1, min(threads or usable_cores(), count // 1024))
     if threads == 1:
         work(0, count)
         return

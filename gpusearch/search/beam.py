@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 
 from gpusearch.config.beam import BeamConfig
 from gpusearch.config.search import SearchConfig
+from gpusearch.cores import usable_cores
 from gpusearch.errors import InputError
 from gpusearch.features.load import no_sums_over_steps, of_steps
 from gpusearch.kernels.beam_records import (
@@ -147,7 +147,7 @@ class BeamDecoder:
 
         announce_compilation()
         self.problem, self.search = problem, search
-        self.threads = threads or os.cpu_count() or 1
+        self.threads = threads or usable_cores()
         self._kernels = beam
         self._sizes = {"stack": config.stack_size, "pops": config.pop_limit}
         self.beam: Beam = make_beam(problem, beam_numbers(config, search, graph=graph))

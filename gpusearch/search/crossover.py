@@ -6,13 +6,13 @@ of the document, until a round of offers brings nothing; the best one is taken.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
 from gpusearch.config.search import SearchConfig
+from gpusearch.cores import usable_cores
 from gpusearch.kernels.records import SENTENCE_SLOT, Search, State
 from gpusearch.model.problem import Batch
 from gpusearch.search.chains import Finals
@@ -57,7 +57,7 @@ def _exchange(
     problem, chains = batch.problem, len(finals.option[unit])
     state = make_state(problem, np.full(chains, unit), np.arange(chains), values)
     lanes = np.arange(chains)
-    driver = CpuDriver(problem, search, state, config.threads or os.cpu_count() or 1)
+    driver = CpuDriver(problem, search, state, config.threads or usable_cores())
     try:
         ContinuedStart(finals)(driver, lanes)
         option = np.concatenate([state.option, np.full((1, state.option.shape[1]), -1, np.int32)])

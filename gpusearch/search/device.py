@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 
 from gpusearch.config.search import SearchConfig
+from gpusearch.cores import usable_cores
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import UNIT_WORDS, Problem, Search
 from gpusearch.memory import free_bytes
@@ -122,7 +122,7 @@ def make_driver(
         from gpusearch.search.cuda import CudaDriver
 
         return CudaDriver(problem, search, state, config.speculation)
-    threads = config.threads or os.cpu_count() or 1
+    threads = config.threads or usable_cores()
     answers = HostAnswers(language_models)
     if judges:
         driver = GibbsStepwiseDriver if search.gibbs else StepwiseDriver

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpusearch.cores import usable_cores
 from gpusearch.errors import InputError
 from gpusearch.io.arpa import MAX_ORDER
 
@@ -64,7 +64,7 @@ def settle(
         None if vocabulary is None else Path(vocabulary),
         skip_symbols,
         discount_fallback,
-        threads or len(os.sched_getaffinity(0)),
+        threads or usable_cores(),
         _bytes_of(memory),
         reverse,
     )

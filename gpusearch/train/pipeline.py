@@ -20,6 +20,7 @@ from gpusearch.config import (
     TextConfig,
     to_toml,
 )
+from gpusearch.cores import usable_cores
 from gpusearch.errors import InputError
 from gpusearch.io.files import check_rereadable, read_blocks
 from gpusearch.io.json_files import write_json
@@ -96,7 +97,7 @@ def train(
         for left in (*folder.glob(".*"), *model.glob(".*")):  # half-written, by an attempt that was killed
             remove(left)
         stages = Stages(folder)
-        work = Work(folder, model, text, options, threads or len(os.sched_getaffinity(0)), memory, progress)
+        work = Work(folder, model, text, options, threads or usable_cores(), memory, progress)
         work.run(stages, source, target)
         if not stages.records["tables"]["facts"]["rows"]:
             hint = "longer texts, --min-count 1, or an --alignment"

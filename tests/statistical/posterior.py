@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from gpusearch.cores import usable_cores
 from gpusearch.kernels.gibbs_blocks import block_of_step, put_candidate
 from gpusearch.kernels.judge import judge
 from gpusearch.kernels.operations import trim
@@ -35,7 +35,7 @@ from tests.paths import InterpretedDriver, cpu
 
 LEAST = -(1 << 62)
 # Of drivers; no result depends on it.
-THREADS = os.cpu_count() or 1
+THREADS = usable_cores()
 # Change of the score of a candidate that is not in its block.
 ABSENT = LEAST
 
