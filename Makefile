@@ -64,7 +64,8 @@ format: $(INSTALLED)  ## let ruff mend what it can
 demo: $(INSTALLED)  ## train examples/laws/model/ where it is absent, translate the test documents, score them
 	PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/laws/demo.sh
 
-constraints:  ## write the versions of .venv into constraints.txt
+constraints: $(INSTALLED)  ## write the versions of .venv into constraints.txt
+	@mkdir -p build
 	$(BIN)/python -m pip list --format=freeze --exclude-editable \
 	  | grep -vE '^(pip|wheel|ufal.kenlm|pytest-benchmark)==' | sed 's/+cpu$$//' | sort -f > build/constraints.txt
 	{ sed -n '/^#/p' constraints.txt; cat build/constraints.txt; } > build/constraints.new

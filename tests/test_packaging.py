@@ -39,6 +39,16 @@ def test_every_package_is_listed(project: dict[str, Any], repository: Path) -> N
     assert setuptools["package-dir"] == {"gpusearch": "gpusearch", "gpusearch.kernels": "kernels"}
 
 
+def test_every_target_of_make_begins_from_a_clone(repository: Path, tmp_path: Path) -> None:
+    """What needs the installation asks for it, and folders are made before something is written into them."""
+    for target in ("constraints", "types", "demo"):
+        command = ["make", "--dry-run", f"VENV={tmp_path / 'venv'}", target]
+        done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=True)
+        assert done.stdout.index("-m venv") < done.stdout.index("install --quiet")
+        if "> build/" in done.stdout:
+            assert done.stdout.index("mkdir -p build") < done.stdout.index("> build/")
+
+
 def canonical(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[\[=<>!~; ]", requirement)[0]).lower()
 
