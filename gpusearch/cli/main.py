@@ -1,7 +1,8 @@
 """The command `gpusearch`: its commands, and what becomes of an error.
 
-Exit codes: 0 done; 1 a fault of ours; 2 unusable arguments or input; 130 interrupted. A command imports what
-takes time inside its function, so that `gpusearch --help` answers at once.
+Exit codes: 0 done; 1 a fault of ours, something that `doctor` misses, or nobody left who reads standard output; 2
+unusable arguments or input; 130 interrupted. A command imports what takes time inside its function, so that
+`gpusearch --help` answers at once.
 """
 
 from __future__ import annotations

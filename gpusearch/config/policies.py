@@ -1,4 +1,4 @@
-"""Groups of the search policies: `[search.annealing]`."""
+"""Groups of the search policies: `[search.annealing]`, `[search.metropolis]`, `[search.tempering]`."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def enumerate_derivations(
 
     Args:
         sentences: of source tokens.
-        search: seed and distortion limit are looked at; defaults where None.
+        search: seed, distortion limit and first jump are looked at; defaults where None.
         units: see `build_problem`.
 
     Raises:

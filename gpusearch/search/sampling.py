@@ -86,7 +86,7 @@ def sample_documents(
         documents: lists of sentences, which are lists of source tokens.
         sources: raw source text of each segment.
         ids: names of the documents.
-        folder: where samples go; must not exist, unless `resume` is set.
+        folder: where samples go; new or empty, unless `resume` is set.
         resume: go on with what is in the folder, made by the same settings of the same documents.
         constraints: translations that the input gives or forbids.
         given: what chains begin with, chain by chain, again and again; random monotone translations where None.
