@@ -296,6 +296,42 @@ def _with_preset(config: Config, name: str, folder: Path | None) -> SearchConfig
     return load_config(folder / "model.toml", [f"search.preset={name}"]).search
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (["sample.anneal_last=0.8"], r"anneal_last \(0.8\) is above anneal_first \(0.7\); annealing cools"),
+        (["search.perturbation=3"], "there are none; give restarts a value"),
+        (["search.method=gibbs", "search.restarts=2"], 'method = "gibbs" makes none'),
+        (["search.method=gibbs", "search.restarts=2", "search.policy=sweep"], 'method = "gibbs" makes none'),
+    ],
+)
+def test_settings_that_contradict_each_other(settings: list[str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_config(TINY, settings)
+
+
+def test_a_chain_may_be_drawn_at_one_temperature() -> None:
+    assert load_config(TINY, ["sample.anneal_last=0.7"]).sample.anneal_last == 0.7
+
+
+@pytest.mark.parametrize("method", ["gibbs", "beam"])
+def test_what_a_method_does_not_look_at_is_refused_beside_it(method: str) -> None:
+    """Where both are asked for in one call; files may carry it for their searches, and presets ask for nothing."""
+    for key, value in {"policy": "sweep", "restarts": 2}.items():
+        asked = f"search.{key}={value}"
+        beside = rf'search.{key} would have no effect; found {asked}, method = "{method}"; expected method = "search"'
+        message = beside if (key, method) != ("restarts", "gibbs") else 'method = "gibbs" makes none'
+        with pytest.raises(InputError, match=message):
+            load_config(TINY, [f"search.method={method}", asked])
+        with pytest.raises(InputError, match=message):
+            with_search(load_config(TINY), {"method": method, key: value})
+    of_file = load_config(TINY, ["search.policy=sweep", "search.preset=best"])
+    assert with_search(of_file, {"method": method}).search.method == method
+    assert with_search(of_file, {"method": method, "policy": "hill-climbing"}).search.active_policy is None
+
+
 def test_the_first_preset_states_the_defaults() -> None:
     assert {key: SearchConfig.model_fields[key].default for key in PRESETS["fast"]} == PRESETS["fast"]
+    said = SearchConfig.model_fields["preset"].description or ""
+    assert f"values of {' and '.join(PRESETS['fast'])} where they are not given" in said
     assert all(values.keys() == PRESETS["fast"].keys() for values in PRESETS.values())

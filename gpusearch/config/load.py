@@ -14,6 +14,7 @@ from gpusearch.config.explain import explain
 from gpusearch.config.models import Config
 from gpusearch.config.presets import without
 from gpusearch.config.schema import Location, dotted, field_at, group_at, is_path
+from gpusearch.config.search import SearchConfig
 from gpusearch.errors import InputError
 from gpusearch.io.files import read_lines
 
@@ -26,7 +27,7 @@ def load_config(path: str | Path, overrides: Sequence[str] = ()) -> Config:
     those of overrides against the working folder.
 
     Raises:
-        InputError: unreadable file, TOML that does not parse, unknown key, unusable value.
+        InputError: unreadable file, TOML that does not parse, unknown key, unusable value, overrides without effect.
     """
     return parse_config("\n".join(read_lines(path)), path=path, overrides=overrides)
 
@@ -43,16 +44,18 @@ def parse_config(text: str, *, path: str | Path = "model.toml", overrides: Seque
     overridden = {_override(data, override): override for override in overrides}
     folder = Path(".") if str(path) == "-" else Path(path).parent
     try:
-        return Config.model_validate(data, context={"folder": folder})
+        config = Config.model_validate(data, context={"folder": folder})
     except ValidationError as error:
         raise explain(error, text, path, overridden) from None
+    _check_use(config, overridden)
+    return config
 
 
 def with_search(config: Config, settings: Mapping[str, Any]) -> Config:
     """The configuration with other values of keys of its `[search]` group.
 
     Raises:
-        InputError: unknown key, unusable value.
+        InputError: unknown key, unusable value, one without effect.
     """
     data = config.model_dump()
     if "preset" in settings:
@@ -60,9 +63,27 @@ def with_search(config: Config, settings: Mapping[str, Any]) -> Config:
     data["search"].update(settings)
     written: dict[Location, str] = {("search", key): f"search.{key}={value}" for key, value in settings.items()}
     try:
-        return Config.model_validate(data, context={"folder": Path(".")})
+        changed = Config.model_validate(data, context={"folder": Path(".")})
     except ValidationError as error:
         raise explain(error, "", "settings", written) from None
+    _check_use(changed, written)
+    return changed
+
+
+def _check_use(config: Config, given: Mapping[Location, str]) -> None:
+    """Refuse what is asked for beside a method that does not look at it; a file may carry it for its searches.
+
+    Args:
+        given: settings of this call, by their place.
+    """
+    for key in ("policy", "restarts", "perturbation"):
+        asked = getattr(config.search, key) != SearchConfig.model_fields[key].default
+        if asked and ("search", key) in given and config.search.method != "search":
+            raise InputError(
+                f"search.{key} would have no effect",
+                found=f'{given["search", key]}, method = "{config.search.method}"',
+                expected='method = "search"',
+            )
 
 
 def _without_preset(data: dict[str, Any]) -> dict[str, Any]:

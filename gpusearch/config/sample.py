@@ -1,4 +1,4 @@
-"""The `[sample]` group: the Gibbs sampler, its length and its scale."""
+"""The `[sample]` group: the sampler (Gibbs, Metropolis, tempering), its length and its scale."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from gpusearch.config.group import Group
 class SampleConfig(Group):
     """`[sample]`: how `gpusearch sample` draws translations (Arun et al. 2010); chains and seed stand in `[search]`.
 
-    An iteration of Gibbs sampling is as many draws of blocks as one scan through all of them takes.
+    An iteration of Gibbs sampling is as many draws of blocks as one scan through all of them takes; one of the others,
+    `proposals` a source word.
     """
 
     method: Literal["gibbs", "metropolis", "tempering"] = Field(
@@ -62,6 +63,14 @@ class SampleConfig(Group):
         if self.burn_in + self.thin > self.iterations:
             raise ValueError(
                 f"no sample in {self.iterations} iterations: the first would come after {self.burn_in + self.thin}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _cools(self) -> SampleConfig:
+        if self.anneal_last > self.anneal_first:
+            raise ValueError(
+                f"anneal_last ({self.anneal_last:g}) is above anneal_first ({self.anneal_first:g}); annealing cools"
             )
         return self
 

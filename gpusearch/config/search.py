@@ -69,7 +69,7 @@ class SearchConfig(Group):
     """`[search]`: policy, limits and starting points. The defaults favour a good result in short time."""
 
     preset: Literal["fast", "best"] = Field(
-        "fast", description="values of all keys of this group that are not given; best takes some times as long"
+        "fast", description="values of chains and final_sweep where they are not given; best takes some times as long"
     )
     method: Literal["search", "gibbs", "beam"] = Field(
         "search",
@@ -232,7 +232,11 @@ class SearchConfig(Group):
 
     @model_validator(mode="after")
     def _restarts_have_an_end_before_them(self) -> SearchConfig:
-        if self.restarts and self.policy != "sweep" and self.max_rejected is None:
+        if self.perturbation and not self.restarts:
+            raise ValueError("perturbation is how restarts begin, and there are none; give restarts a value")
+        if self.restarts and self.method == "gibbs":
+            raise ValueError('restarts begin where rejected proposals end a chain; method = "gibbs" makes none')
+        if self.restarts and self.active_policy not in (None, "sweep") and self.max_rejected is None:
             raise ValueError("restarts begin where max_rejected ends a chain; give it a value")
         return self
 

@@ -137,18 +137,19 @@ def test_what_features_in_python_cannot_have_is_refused(write: Write, settings: 
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("of_model", "settings"),
     [
-        {"method": "gibbs", "policy": "sweep"},
-        {"method": "beam", "policy": "sweep"},
-        {"recombine": "best-unit", "lattice": {"every": 50.0}},
+        (["search.policy=sweep"], {"method": "gibbs"}),
+        (["search.policy=sweep"], {"method": "beam"}),
+        (["search.lattice.every=50"], {"method": "beam"}),
+        (["search.lattice.every=50"], {"recombine": "best-unit"}),
     ],
     ids=str,
 )
-def test_what_is_not_in_use_is_not_refused(write: Write, settings: dict[str, Any]) -> None:
+def test_what_is_not_in_use_is_not_refused(write: Write, of_model: list[str], settings: dict[str, Any]) -> None:
     """Policies are those of searches, rounds those of the lattice."""
     write(WORTH)
-    config = with_search(load_config(TINY, of("Words")), settings)
+    config = with_search(load_config(TINY, of("Words", *of_model)), settings)
     assert served(with_features(load_model(config), config), config).search.recombine == "best-unit"
 
 

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 import gpusearch
-from gpusearch.config import load_config, with_search
+from gpusearch.config import OperationsConfig, SearchConfig, with_search
+from gpusearch.config.beam import LatticeConfig
 from gpusearch.model.problem import build_problem
 from gpusearch.search.limits import make_limits
 from gpusearch.search.operators import names_of
@@ -25,11 +27,11 @@ POLICIES = (
 )
 
 
-@pytest.mark.parametrize("rounds", [[], ["search.lattice.every=10"]], ids=["one", "rounds"])
-def test_blocks_end_in_a_model_that_sweeps(rounds: list[str]) -> None:
+@pytest.mark.parametrize("rounds", [{}, {"lattice": {"every": 10.0}}], ids=["one", "rounds"])
+def test_blocks_end_in_a_model_that_sweeps(rounds: dict[str, Any]) -> None:
     """A sweep has no limit of steps; draws of blocks, which do not end by themselves, keep theirs."""
-    settings = METHODS["gibbs"] | {"method": "gibbs"}
-    plain, other = (gpusearch.load(TINY, ["search.method=gibbs", *rounds, *policy]) for policy in ([], POLICIES[0]))
+    settings = METHODS["gibbs"] | {"method": "gibbs"} | rounds
+    plain, other = (gpusearch.load(TINY, policy) for policy in ([], POLICIES[0]))
     sentences = [[text.split() for text in document] for document in DOCUMENTS]
     limits = [
         make_limits(build_problem(decoder.model, sentences, units="sentence"), search).steps.tolist()
@@ -55,14 +57,16 @@ def test_policies_are_followed_by_searches_alone(method: str, policy: list[str])
 @pytest.mark.parametrize(
     "settings",
     [
-        ["search.policy=annealing", "search.steps=4503599627370496"],
-        ["search.policy=sweep", "search.lattice.every=10"],
-        ["search.policy=metropolis", "search.operations.linearise=1"],
+        {"policy": "annealing", "steps": 4503599627370496},
+        {"policy": "sweep", "lattice": LatticeConfig(every=10.0)},
+        {"policy": "metropolis", "operations": OperationsConfig(linearise=1.0)},
     ],
-    ids=lambda settings: settings[0],
+    ids=lambda settings: settings["policy"],
 )
 @pytest.mark.parametrize("method", METHODS)
-def test_what_a_policy_cannot_have_binds_no_other_method(method: str, settings: list[str]) -> None:
-    search = load_config(TINY, [f"search.method={method}", *settings]).search
+def test_what_a_policy_cannot_have_binds_no_other_method(method: str, settings: dict[str, Any]) -> None:
+    search = SearchConfig(**settings, method=method)  # type: ignore[arg-type]  # one of the literals
     assert search.active_policy is None
-    assert names_of(search) == names_of(load_config(TINY, [f"search.method={method}"]).search)
+    assert names_of(search) == names_of(SearchConfig(method=method))  # type: ignore[arg-type]  # as above
+    with pytest.raises(ValidationError, match=f"{settings['policy']}|operation without an inverse"):
+        SearchConfig(**settings)
