@@ -37,7 +37,7 @@ def temperature_of(search, state, lane, step):
     many = search.gibbs.temperature.shape[0]
     phase = 0
     if many > 1:
-        phase = min(step // (state.limit[lane, LIMIT_STEPS] // many + 1), many - 1)
+        phase = min(step * many // state.limit[lane, LIMIT_STEPS], many - 1)
     return search.gibbs.temperature[phase]
 
 

@@ -20,6 +20,7 @@ MOST_STEPS = 2**63
 MOST_STEPS_PER_WORD = 2.0**32
 # With temperatures that depend on the step; 2^15 words a sentence times the steps a word are no more.
 MOST_TEMPERED_STEPS = 2**52
+TEMPERED = ("annealing", "metropolis", "tempering")
 LARGEST_SCORE = 2.0**23
 
 
@@ -197,9 +198,10 @@ class SearchConfig(Group):
 
     @model_validator(mode="after")
     def _temperatures_have_their_steps(self) -> SearchConfig:
-        tempered = self.active_policy in ("annealing", "metropolis", "tempering")
+        named = f'policy = "{self.policy}"' if self.method == "search" else f'method = "{self.method}"'
+        tempered = self.method == "gibbs" or self.active_policy in TEMPERED
         if tempered and (self.steps or 0) >= MOST_TEMPERED_STEPS:
-            raise ValueError(f'policy = "{self.policy}" shares the steps among its temperatures; take less than 2^52')
+            raise ValueError(f"{named} shares the steps among its temperatures; take less than 2^52")
         return self
 
     @model_validator(mode="after")

@@ -18,6 +18,7 @@ from gpusearch.search.best import BestStates
 from gpusearch.search.driver import Driver, Lanes
 from gpusearch.search.gibbs import LARGEST_SCALE, LEAST_SCALE, iteration_steps, sampler
 from gpusearch.search.limits import Limits
+from gpusearch.search.temperature import geometric
 
 # Temperatures of the geometric schedule; each gets an equal share of the steps.
 TEMPERATURES = 64
@@ -26,7 +27,7 @@ TEMPERATURES = 64
 def annealing_scales(config: Config, model: Model) -> NDArray[np.float64]:
     """Scales from hot to cold. Temperatures are configured in units of the model's own deviation."""
     hot, cold = config.sample.anneal_first, config.sample.anneal_last
-    nats = [model.temperature(relative) for relative in np.geomspace(hot, cold, TEMPERATURES)]
+    nats = [model.temperature(relative) for relative in geometric(hot, cold, TEMPERATURES)]
     return np.clip(1 / np.array(nats), LEAST_SCALE, LARGEST_SCALE)
 
 

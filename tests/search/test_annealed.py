@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -9,12 +11,14 @@ from numpy.typing import NDArray
 import gpusearch
 from gpusearch.config import load_config
 from gpusearch.errors import InputError
-from gpusearch.kernels.records import LIMIT_PAUSE, LIMIT_STEPS, State
+from gpusearch.kernels.gibbs import temperature_of
+from gpusearch.kernels.records import LIMIT_PAUSE, LIMIT_STEPS, TEMPERATURE_BITS, State
 from gpusearch.search.annealed import TEMPERATURES, BestDriver, annealing_scales
 from gpusearch.search.driver import CpuDriver
 from gpusearch.search.gibbs import iteration_steps
 from gpusearch.search.limits import Limits
 from gpusearch.search.state import UNLIMITED, lane_hash, make_state
+from gpusearch.search.temperature import geometric
 from tests.paths import Case
 from tests.tiny import TINY
 
@@ -95,6 +99,22 @@ def test_temperatures_fall_geometrically() -> None:
     assert scales[0] == pytest.approx(1 / decoder.model.temperature(2.0))
     assert scales[-1] == pytest.approx(1 / decoder.model.temperature(0.5))
     assert np.diff(np.log(scales)) == pytest.approx(np.log(4) / (TEMPERATURES - 1))
+    nats = [decoder.model.temperature(relative) for relative in geometric(2.0, 0.5, TEMPERATURES)]
+    assert scales.tolist() == [1 / value for value in nats]  # to the last bit, from decimals
+
+
+def test_the_temperature_follows_the_share_of_the_steps() -> None:
+    """Each temperature has its share, give or take a step, and the last step the last one, however few there are for
+    each; where there are fewer steps than temperatures, they are passed through evenly."""
+    scales = tuple(2.0**-k for k in range(7))
+    problem, search, values = replace(CASE, scales=scales).problem()
+    state = make_state(problem, np.zeros(1, int), np.zeros(1, int), values)
+    for steps in (1, 3, 7, 8, 13, 30, 300):
+        state.limit[0, LIMIT_STEPS] = steps
+        found = [temperature_of(search, state, 0, step) >> TEMPERATURE_BITS for step in range(steps)]
+        assert found == [1 << 7 * step // steps for step in range(steps)]
+        assert steps < 7 or found[-1] == 1 << 6
+        assert steps < 7 or np.ptp(np.unique(found, return_counts=True)[1]) <= 1
 
 
 def test_it_finds_what_the_beam_finds() -> None:

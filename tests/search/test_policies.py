@@ -66,12 +66,18 @@ def test_temperatures_are_those_of_the_model_in_integers() -> None:
         (["search.annealing.end=0.9"], "annealing cools"),
         (["search.annealing.end=0"], "never comes to end = 0"),
         (['search.annealing.schedule="aarts-laarhoven"', "search.annealing.delta=0.01"], "take a larger delta"),
-        (['search.policy="annealing"', "search.steps=4503599627370496"], "less than 2\\^52"),
+        (['search.policy="annealing"', "search.steps=4503599627370496"], '"annealing" shares .*less than 2\\^52'),
+        (['search.method="gibbs"', "search.steps=4503599627370496"], '"gibbs" shares .*less than 2\\^52'),
     ],
 )
 def test_settings_that_make_no_schedule(settings: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         load_config(TINY, settings)
+
+
+def test_searches_without_temperatures_take_any_number_of_steps() -> None:
+    for settings in (['search.policy="sweep"'], ['search.method="beam"', 'search.policy="annealing"'], []):
+        assert load_config(TINY, ["search.steps=4503599627370496", *settings]).search.steps == 1 << 52
 
 
 @pytest.mark.parametrize("schedule", ["geometric", "linear", "aarts-laarhoven"])
