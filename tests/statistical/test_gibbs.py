@@ -64,7 +64,7 @@ def test_last_states_have_the_distribution(
             gibbs = make_gibbs(scene.batch.options.longest, [scale], scan=scan)
             (counts,) = last_states(scene, gibbs, chains, BURN_IN.of(scene, scale))
             verdict.add(counts, scene, scale)
-    verdict.check()
+    verdict.check(full=full)
 
 
 def test_the_reachability_defect_is_closed(tmp_path: Path) -> None:
