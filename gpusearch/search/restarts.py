@@ -29,7 +29,8 @@ class RestartingDriver:
     def __init__(
         self, driver: Driver, problem: Problem, search: Search, limits: Limits, restarts: int, proposals: int
     ) -> None:
-        self._driver, self._problem, self._search, self._limits = driver, problem, search, limits
+        self._driver, self._problem, self._limits = driver, problem, limits
+        self._search = search._replace(sweep=())  # proposals are drawn here after a sweep, too: one kernel for all
         self._restarts, self._proposals = restarts, proposals
         self.state: State = driver.state
         self.name = driver.name

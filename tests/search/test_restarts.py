@@ -23,27 +23,41 @@ from tests.paths import Case
 from tests.tiny import copy_tiny
 
 REJECTED = 12
+POLICIES = ("climbing", "sweeps")
+
+
+def case_of(policy: str, seed: int) -> Case:
+    """A random one. Sweeps of so many words may end in different translations, after some hundred steps."""
+    case = replace(Case.random(seed), enough=UNLIMITED)
+    if policy == "climbing":
+        return case
+    return replace(case, sweep=True, orders=(3,), weights=(1 << 19,), sentences=(7, 0, 5), reordering=1)
+
+
+def rejected_of(case: Case) -> int:
+    """Rejections that end a chain; a sweep ends by itself."""
+    return UNLIMITED if case.sweep else REJECTED
 
 
 def lanes_of(case: Case, chains: list[int], steps: int) -> tuple[Problem, Search, State]:
     problem, search, values = case.problem()
     units = np.repeat(np.arange(len(problem.unit)), len(chains))
     state = make_state(problem, units, np.tile(chains, len(problem.unit)), values)
-    state.limit[:, LIMIT_STEPS], state.limit[:, LIMIT_REJECTED] = steps, REJECTED
+    state.limit[:, LIMIT_STEPS], state.limit[:, LIMIT_REJECTED] = steps, rejected_of(case)
     return problem, search, state
 
 
-def limits_of(problem: Problem, steps: int) -> Limits:
+def limits_of(case: Case, problem: Problem, steps: int) -> Limits:
     units = len(problem.unit)
     unlimited = np.full(units, UNLIMITED)
     nothing = np.ones(units, np.int64)
-    return Limits(np.full(units, steps), np.full(units, REJECTED), unlimited, nothing, nothing)
+    return Limits(np.full(units, steps), np.full(units, rejected_of(case)), unlimited, nothing, nothing)
 
 
 def run(case: Case, chains: list[int], restarts: int, proposals: int, steps: int = 400) -> tuple[Problem, State]:
     problem, search, state = lanes_of(case, chains, steps)
     inner = CpuDriver(problem, search, state, 1)
-    driver = RestartingDriver(inner, problem, search, limits_of(problem, steps), restarts, proposals)
+    driver = RestartingDriver(inner, problem, search, limits_of(case, problem, steps), restarts, proposals)
     lanes = np.arange(len(state.unit))
     driver.start(lanes)
     driver.run(lanes, lambda: None)
@@ -51,26 +65,30 @@ def run(case: Case, chains: list[int], restarts: int, proposals: int, steps: int
     return problem, state
 
 
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("proposals", [0, 5])
-def test_a_restarted_chain_is_chains_begun_by_hand(proposals: int, repetitions: Callable[[int], int]) -> None:
+def test_a_restarted_chain_is_chains_begun_by_hand(
+    policy: str, proposals: int, repetitions: Callable[[int], int]
+) -> None:
     """Each from the step at which the one before it ended; the best of them is what is left."""
-    several = 0
+    several, steps = 0, 400 if policy == "climbing" else 2000
     for seed in range(repetitions(60)):
-        case = replace(Case.random(seed), enough=UNLIMITED)
-        found = run(case, [0], 3, proposals)[1]
-        problem, search, state = lanes_of(case, [0], 400)
+        case = case_of(policy, seed)
+        found = run(case, [0], 3, proposals, steps)[1]
+        problem, search, state = lanes_of(case, [0], steps)
         driver = CpuDriver(problem, search, state, 1)
         for lane in range(len(state.unit)):
             lanes = np.array([lane])
             best = None
             for turn in range(4):
-                if turn and (state.rejected[lane] < REJECTED or state.step[lane] >= 400):
+                if turn and (state.rejected[lane] < rejected_of(case) or state.step[lane] >= steps):
                     break
                 state.rejected[lane] = 0
                 if turn and proposals:
                     state.option[lane], state.length[lane] = best[1:]
                     driver.refresh(lanes)
-                    perturb_lanes(problem, search, state, make_scratch(problem), lanes, proposals)
+                    drawn = search._replace(sweep=())
+                    perturb_lanes(problem, drawn, state, make_scratch(problem), lanes, proposals)
                     driver.refresh(lanes)
                 else:
                     driver.start(lanes)
@@ -126,7 +144,10 @@ def test_restarts_need_an_end(tmp_path: Path) -> None:
 def test_restarts_never_end_below_one_run(tmp_path: Path) -> None:
     decoder = gpusearch.load(copy_tiny(tmp_path))
     document = [["une petite maison bleue", "la maison bleue"]]
-    once = decoder.decode(document, chains=1, max_rejected=3)
-    more = decoder.decode(document, chains=1, max_rejected=3, restarts=5)
-    assert more.score >= once.score
-    assert "restarts:5" in more.signature
+    for settings in ({"max_rejected": 3}, {"policy": "sweep"}):
+        once = decoder.decode(document, chains=1, **settings)
+        for perturbation in (0, 4):
+            more = decoder.decode(document, chains=1, restarts=5, perturbation=perturbation, **settings)
+            assert more.score >= once.score
+            assert "restarts:5" in more.signature
+            assert more.result.tally.sum() > once.result.tally.sum()
