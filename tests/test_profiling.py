@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from gpusearch.config import OperationsConfig
-from profiling import carried, device_check
+from gpusearch.kernels import judge
+from profiling import carried, device_check, gibbs
 from profiling.synthetic import DEFAULT_MIX
 from tests.paths import Case, cpu
 
@@ -103,3 +104,16 @@ def test_a_problem_with_models_on_the_host_cannot_be_carried(tmp_path: Path) -> 
     problem, search, values = Case(2).problem()
     with pytest.raises(ValueError, match="can be carried"):
         carried.save_problem(tmp_path / "x.npz", problem._replace(host=SimpleNamespace()), search, values)
+
+
+def test_look_ups_that_the_bound_saves_are_those_of_settled_chains_of_several_sentences() -> None:
+    """The figure says what it was counted on; counting leaves the kernels as they are."""
+    problem, search, values = Case(5, gibbs="random", sentences=(6, 2, 9, 4), units="sentence").problem()
+    plain = judge.recall
+    share, sample = gibbs.avoided(problem, search, values, sentences=2, settled=3)
+    assert judge.recall is plain
+    assert 0 < share < 1
+    assert sample.endswith("look-ups, 2 sentences of 4 to 9 words, iteration 4")
+    more, every = gibbs.avoided(problem, search, values, sentences=4, settled=3)
+    assert more != share and "4 sentences of 2 to 9 words" in every
+    assert int(every.split()[0].replace(",", "")) > int(sample.split()[0].replace(",", ""))
