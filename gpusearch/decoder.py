@@ -123,7 +123,7 @@ class Decoder:
             prepared = self.prepare(corpus, candidates)
         tokens = prepared.tokens
         ids = [document.id for document in corpus.documents]
-        given = self._given(config, tokens)
+        given = self.first_translations(config, tokens)
         shaping = {
             "start": given.fingerprint() if given else None,
             "candidates": candidates_fingerprint(candidates, config.candidates.weights),
@@ -170,7 +170,12 @@ class Decoder:
         written = prepared.written.get(place, {}).get(tuple(words))
         return self.target.to_text(words, prepared.plain[place[0]][place[1]]) if written is None else written
 
-    def _given(self, config: Config, tokens: list[list[list[str]]]) -> Given | None:
+    def first_translations(self, config: Config, tokens: list[list[list[str]]]) -> Given | None:
+        """Those of ``initial = "file"`` or ``"saved"``, for documents of source tokens; else None.
+
+        Raises:
+            InputError: a file that is missing, or is of other documents.
+        """
         file = config.search.initial_file
         if file is None or config.search.initial not in ("file", "saved"):
             return None

@@ -7,7 +7,6 @@ appends rows (date, commit, machine, what, value, unit) to a CSV file as it goes
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable

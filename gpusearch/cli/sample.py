@@ -54,7 +54,9 @@ def command(
     on with --resume, and comes to the same samples. Diagnostics go to standard error and into the folder.
     """
     from gpusearch.cli.progress import document_status
+    from gpusearch.cli.sample_settings import check_given
     from gpusearch.decoder import load
+    from gpusearch.features.load import crosses_sentences
     from gpusearch.io.documents import read_documents
     from gpusearch.search.sample_report import report
     from gpusearch.search.sample_room import Need
@@ -75,6 +77,10 @@ def command(
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
+    keys = [override.partition("=")[0].strip() for override in overrides or []]
+    given = {key: f"--set {key}" for key in keys}
+    given |= {f"sample.{name}": f"--{name}" for name, value in of_sample.items() if value is not None}
+    check_given(given, decoder.config, whole=crosses_sentences(decoder.model))
     with timer.measure("text"):
         prepared = decoder.prepare(corpus)
 
@@ -94,6 +100,7 @@ def command(
                 output,
                 resume=resume,
                 constraints=prepared.constraints,
+                given=decoder.first_translations(decoder.config, prepared.tokens),
                 status=status,
                 announce=announce,
                 timer=timer,

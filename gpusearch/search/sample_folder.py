@@ -52,6 +52,10 @@ def make_header(
         "start": None if given is None else given.fingerprint(),
         "documents": [{"id": name, "segments": list(texts)} for name, texts in zip(ids, sources, strict=True)],
     }
+    if given is None and config.search.initial != "random":
+        header["search"]["initial"] = config.search.initial
+        if config.search.initial == "beam":
+            header["search"]["beam"] = config.search.beam.model_dump(exclude={"lattice_width"})
     if config.sample.method != "gibbs":
         header["operators"] = list(operators_of(config.sample.method))
         groups = ("operations", *(("tempering",) if config.sample.method == "tempering" else ()))

@@ -49,12 +49,13 @@ from gpusearch.search.chains import Start, reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
 from gpusearch.search.driver import Driver
 from gpusearch.search.feature_check import check_features
-from gpusearch.search.initial import RandomStart, given_start
+from gpusearch.search.initial import RandomStart
 from gpusearch.search.judged import make_judges, on_host
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
 from gpusearch.search.sample_folder import make_header, open_folder, write_header
 from gpusearch.search.sample_room import Need, check_room, of_all
+from gpusearch.search.sample_start import sample_start
 from gpusearch.search.samplers import make_sampler, operators_of
 from gpusearch.search.saved import Given
 from gpusearch.search.state import UNLIMITED, lane_bytes
@@ -89,7 +90,8 @@ def sample_documents(
         folder: where samples go; new or empty, unless `resume` is set.
         resume: go on with what is in the folder, made by the same settings of the same documents.
         constraints: translations that the input gives or forbids.
-        given: what chains begin with, chain by chain, again and again; random monotone translations where None.
+        given: what chains begin with, chain by chain, again and again; where None what `search.initial` says: by
+            default random monotone translations.
         status: told of progress; what it raises ends the run, which can be resumed.
         announce: told what the run takes before anything is sampled.
         timer: told what features in Python take.
@@ -121,7 +123,7 @@ def sample_documents(
                 memory_limit=free_bytes(),
             )
             batch = with_document(batch)
-            start = given_start(batch, given, first, config.search, go_on=False) if given else RandomStart()
+            start = sample_start(batch, config, model, given, first, status)
             yield _Batch(model, config, batch, start, folder, first, before, status, timer or Timer())
             before += len(batch.problem.unit)
 

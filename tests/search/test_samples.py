@@ -24,7 +24,10 @@ from gpusearch.kernels import reference
 from gpusearch.kernels.target import exact
 from gpusearch.model.model import Model, load_model
 from gpusearch.model.problem import build_problem
+from gpusearch.search.beam_run import Wanted, run_beam
 from gpusearch.search.driver import CpuDriver
+from gpusearch.search.initial import best_derivations
+from gpusearch.search.run import search_settings
 from gpusearch.search.samplers import make_sampler
 from gpusearch.search.sampling import superchain
 from gpusearch.search.saved import Given
@@ -259,6 +262,39 @@ def test_chains_begin_with_what_is_given(model: Model, tmp_path: Path, method: s
     far = settings(f"sample.method={method}", "search.distortion_limit=0", *TEMPERING)
     with pytest.raises(InputError, match="breaks the distortion limit"):
         sample(model, far, tmp_path / "far", given=given)
+
+
+@pytest.mark.parametrize("initial", ["best", "beam"])
+def test_chains_begin_as_search_initial_says(model: Model, tmp_path: Path, initial: str) -> None:
+    """By spans and their order, as above, of all chains of every document; a run that was broken off goes on with the
+    same start alone."""
+    alone = [f"search.operations.{name}=0" for name in ("swap", "resegment")]
+    config = settings("sample.method=metropolis", f"search.initial={initial}", *alone)
+    samples = sample(model, config, tmp_path / "s")
+    batch = build_problem(model, TOKENS, ["a", None, "b"], config.search)
+    if initial == "best":
+        derivations = best_derivations(batch)
+    else:
+        search = search_settings(config, model, batch)
+        derivations = run_beam(batch, config.search, search, lambda done: None, Wanted()).options
+    filled = [derivation for derivation in derivations if len(derivation)]
+    assert len(filled) == samples.units == 3 and any(len(derivation) > 1 for derivation in filled)
+    for unit, derivation in zip(samples, filled, strict=True):
+        expected = [batch.options.span_of(int(option)) for option in derivation]
+        for row in unit.derivations(0).reshape(-1, unit.derivations(0).shape[-1]):
+            assert [tuple(unit.options.span[option].tolist()) for option in row if option >= 0] == expected
+    expected_bytes = content(tmp_path / "s")
+    unit_paths(tmp_path / "s", 1)[2].unlink()
+    sample(model, config, tmp_path / "s", resume=True)
+    assert content(tmp_path / "s") == expected_bytes
+    with pytest.raises(InputError, match=r"of another run \(search differs\)"):
+        sample(model, settings("sample.method=metropolis", *alone), tmp_path / "s", resume=True)
+
+
+def test_a_start_that_does_not_come_is_a_fault(model: Model, tmp_path: Path) -> None:
+    config = settings("search.initial=file", "search.initial_file=x")
+    with pytest.raises(InputError, match="without the translations to begin with"):
+        sample(model, config, tmp_path / "s")
 
 
 @pytest.mark.parametrize("method", ["metropolis", "tempering"])
