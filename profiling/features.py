@@ -140,7 +140,7 @@ def main() -> None:
             report.add(what, rates[-1], "proposals/CPU s")
         report.add(f"features: {name}, settled, cost a proposal, longest document / shortest", rates[0] / rates[1], "")
         if arguments.keep:
-            keep([(what.removeprefix("throughput: "), value, unit) for what, value, unit in report.rows])
+            keep(report.rows)
 
 
 def docent_rows(readme: Path) -> list[tuple[str, str, str]]:

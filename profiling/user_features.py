@@ -63,7 +63,7 @@ def main() -> None:
             rates[name] = report.add(what, speed.proposals_per_cpu_second, "proposals/CPU s")
         report.add(f"features: a user's, built in / compiled, {where}", rates["built in"] / rates["compiled"], "")
     if arguments.keep:
-        keep([(what.removeprefix("throughput: "), value, unit) for what, value, unit in report.rows])
+        keep(report.rows)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,10 @@ PRESETS: dict[str, dict[str, Any]] = {
     "fast": {"chains": 64, "final_sweep": False},
     "best": {"chains": 256, "final_sweep": True},
 }
+# Proposals a chain and source word where sentences are the units.
+PROPOSALS_PER_WORD = {"fast": 20.0, "best": 30.0}
+# Where documents are, with either preset.
+OF_DOCUMENTS = 100.0
 
 
 def fill(search: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from gpusearch.config.beam import BeamConfig, LatticeConfig
 from gpusearch.config.group import FilePath, Group
 from gpusearch.config.policies import AnnealingConfig, MetropolisConfig, TemperingConfig
-from gpusearch.config.presets import fill
+from gpusearch.config.presets import OF_DOCUMENTS, PROPOSALS_PER_WORD, fill
 
 Share = Annotated[float, Field(ge=0)]
 Decay = Annotated[float, Field(ge=0, lt=1)]
@@ -92,8 +92,8 @@ class SearchConfig(Group):
         None,
         ge=0,
         lt=MOST_STEPS_PER_WORD,
-        description="proposals a chain and source word; where not given 30, or 100 where documents are searched as a "
-        "whole; policy = sweep ends by itself",
+        description="proposals a chain and source word; where not given 20 (preset best: 30), or 100 where documents "
+        "are searched as a whole; policy = sweep ends by itself",
     )
     max_rejected: int | None = Field(
         None, ge=1, lt=MOST_STEPS, description="stop a chain after so many rejections in a row"
@@ -183,7 +183,7 @@ class SearchConfig(Group):
         """Proposals a chain and source word where ``sentence`` or ``document`` are the units."""
         if self.steps_per_word is not None:
             return self.steps_per_word
-        return 30.0 if units == "sentence" else 100.0
+        return PROPOSALS_PER_WORD[self.preset] if units == "sentence" else OF_DOCUMENTS
 
     @model_validator(mode="before")
     @classmethod
