@@ -17,6 +17,7 @@ from gpusearch.errors import InputError
 from gpusearch.features.semantic import SemanticSpace, save_space
 from gpusearch.io.candidates import read_candidates
 from gpusearch.kernels.semantic import BINS, VECTOR_BITS
+from tests.search.runs import outcome
 from tests.tiny import TINY
 
 DOCUMENTS = [["la maison bleue", "la maison", "une maison .", ""], ["le petit chien ne dort pas ."]]
@@ -27,6 +28,8 @@ FEATURES = (
     "features.topic.use=semantic-lm",
     "features.whole.use=coh3",
 )
+# Chains are scored in units of 2^-20 of each value, outputs in floats.
+ROUNDING = 1e-3
 # All that is translated here.
 SENTENCES = ("la maison bleue", "la maison", "une maison .", "une maison", "le petit chien ne dort pas .")
 
@@ -130,6 +133,28 @@ def test_chains_exchange_sentences_where_a_lattice_cannot_hold_them(load: Callab
     assert gain > 0.1
     assert "recombine:crossover" in crossed.signature and "recombine:best-unit" in best.signature
     assert "feature.ttr:type-token-ratio()" in best.signature
+
+
+@pytest.mark.slow
+def test_sentences_are_exchanged_after_every_round(load: Callable[..., Decoder]) -> None:
+    """Chains that are not replaced by what was made of all go their own way; where all are, each goes on from it and
+    ends no lower, which chains by themselves do not reach."""
+    decoder, short = load(), 0
+    for seed in range(1, 4):
+        few = {"chains": 3, "seed": seed, "recombine": "lattice", "keep_chains": True}
+        joined, whole = (decoder.decode(DOCUMENTS, **few, steps_per_word=steps) for steps in (0.5, 1.0))
+        apart, rounds = (
+            decoder.decode(DOCUMENTS, **few, steps_per_word=1.0, lattice={"every": 0.5, "replaced": replaced})
+            for replaced in (0.01, 1.0)
+        )
+        assert outcome(apart.result) == outcome(whole.result)
+        assert "recombine:crossover" in rounds.signature and "lattice.every:0.5" in rounds.signature
+        documents = zip(*(run.result.documents for run in (joined, whole, rounds)), strict=True)
+        for before, alone, after in documents:
+            assert (after.chain_scores >= before.best.score - ROUNDING).all()
+            assert after.best.score >= before.best.score - ROUNDING
+            short += (alone.chain_scores < before.best.score - ROUNDING).sum()
+    assert short > 0
 
 
 def test_features_stand_in_what_is_written(
