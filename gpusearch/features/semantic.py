@@ -131,8 +131,8 @@ def save_space(space: SemanticSpace, path: str | Path) -> None:
         save("vector", space.vector.astype("<i2"))
         save("stop", space.stop_value.astype("<f8"))
         save("histogram", space.histogram.astype("<f8"))
-        save("first", np.array(space.first))
-        save("unknown", np.array(space.unknown))
+        save("first", np.array(space.first, np.float64))
+        save("unknown", np.array(space.unknown, np.float64))
         save("history", np.array(space.history))
         save("lowercase", np.array(space.lowercase))
 
