@@ -23,3 +23,8 @@ def copy_tiny(folder: Path, changes: Mapping[str, tuple[str, str]] | None = None
         assert old in text, (name, old)
         (folder / name).write_text(text.replace(old, new), encoding="utf-8")
     return folder / "model.toml"
+
+
+def with_chains(count: int, *arguments: str) -> list[str]:
+    """Arguments of `gpusearch decode` and a number of chains, unless they name the beam, which has none."""
+    return [*arguments] if "beam" in arguments or "--method=beam" in arguments else ["--chains", f"{count}", *arguments]

@@ -21,6 +21,7 @@ from gpusearch.cli.options import (
     SeedOfModel,
     Threads,
     check_has_use,
+    given_keys,
     overrides_of,
 )
 
@@ -114,6 +115,7 @@ def command(
     Standard output carries the translation, in the form of the input; progress, the timing table and the signature go
     to standard error.
     """
+    from gpusearch.cli.decode_settings import check_decode_settings
     from gpusearch.cli.decoded import (
         check_format,
         check_labels,
@@ -153,8 +155,8 @@ def command(
         "device": device,
         "threads": threads,
         "time_limit": time_limit,
-        "initial_file": initial_file,
         "initial": initial,
+        "initial_file": initial_file,
         "method": method,
     }
     of_text = {"mark_unknown": mark_unknown or None, "drop_unknown": drop_unknown or None, "xml_input": xml_input}
@@ -169,12 +171,12 @@ def command(
     settings += tree_settings(config, overrides or [], trees, corpus)
     listed = () if candidates is None else read_candidates(candidates)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
+    check_decode_settings(
+        given_keys(overrides, {f"search.{name}": value for name, value in of_search.items()}), decoder.config
+    )
     searches = decoder.config.search.method != "beam"
     check_has_use("--trace", trace is not None, searches, "--method search or gibbs, whose chains it follows")
     check_has_use("--lattice", lattice is not None, not searches, "--method beam, which alone has lattices")
-    check_has_use("--initial", initial not in (None, "beam"), searches, "--method search")
-    from_file = searches and decoder.config.search.initial in ("file", "saved")
-    check_has_use("--initial-file", initial_file is not None, from_file, "--initial file or --initial saved")
     check_words(corpus, decoder.config.text, form, nbest_list)
     with document_status("decode", len(corpus.documents)) as status:
         decoded = decoder.decode(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -46,6 +46,38 @@ def check_has_use(option: str, given: bool, used: bool, where: str) -> None:
     """
     if given and not used:
         raise InputError(f"{option} would have no effect", expected=where)
+
+
+def given_keys(overrides: Sequence[str] | None, options: Mapping[str, object]) -> dict[str, str]:
+    """Keys that are given to a run, as ``search.steps``, and how each was written.
+
+    Args:
+        overrides: what ``--set`` was given.
+        options: keys of options that have one of their own, and their values; None: not given.
+    """
+    keys = [override.partition("=")[0].strip() for override in overrides or []]
+    given = {key: f"--set {key}" for key in keys}
+    named = [key for key, value in options.items() if value is not None]
+    return given | {key: f"--{key.rpartition('.')[2].replace('_', '-')}" for key in named}
+
+
+def check_given(given: Mapping[str, str], uses: Iterable[tuple[tuple[str, ...], bool, str]]) -> None:
+    """Refuse settings that were given to a run which does not look at them.
+
+    Args:
+        given: see :func:`given_keys`.
+        uses: keys, or groups of them; whether the run looks at them; and what they go with. The first that has a key
+            counts.
+
+    Raises:
+        InputError: names the first such setting, and what it goes with.
+    """
+    rows = list(uses)
+    for key, written in given.items():
+        for keys, used, where in rows:
+            if any(key == one or key.startswith(f"{one}.") for one in keys):
+                check_has_use(written, True, used, where)
+                break
 
 
 def overrides_of(group: str, values: Mapping[str, str | Path | float | None]) -> list[str]:

@@ -19,6 +19,7 @@ from gpusearch.cli.options import (
     Quiet,
     SeedOfModel,
     Threads,
+    given_keys,
     overrides_of,
 )
 
@@ -54,7 +55,7 @@ def command(
     on with --resume, and comes to the same samples. Diagnostics go to standard error and into the folder.
     """
     from gpusearch.cli.progress import document_status
-    from gpusearch.cli.sample_settings import check_given
+    from gpusearch.cli.sample_settings import check_sample_settings
     from gpusearch.decoder import load
     from gpusearch.features.load import crosses_sentences
     from gpusearch.io.documents import read_documents
@@ -77,10 +78,8 @@ def command(
     timer = Timer()
     corpus = read_documents(documents, format=input_format, docids=docids)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
-    keys = [override.partition("=")[0].strip() for override in overrides or []]
-    given = {key: f"--set {key}" for key in keys}
-    given |= {f"sample.{name}": f"--{name}" for name, value in of_sample.items() if value is not None}
-    check_given(given, decoder.config, whole=crosses_sentences(decoder.model))
+    given = given_keys(overrides, {f"sample.{name}": value for name, value in of_sample.items()})
+    check_sample_settings(given, decoder.config, whole=crosses_sentences(decoder.model))
     with timer.measure("text"):
         prepared = decoder.prepare(corpus)
 

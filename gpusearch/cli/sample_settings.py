@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpusearch.cli.options import check_has_use
+from gpusearch.cli.options import check_given
 from gpusearch.config import Config
 
 OF_GIBBS = ("sample.scan", "sample.reorder", "sample.resegment", "sample.resegment_candidates")
@@ -34,7 +34,7 @@ OF_SEARCHES = (
 )
 
 
-def check_given(given: Mapping[str, str], config: Config, *, whole: bool) -> None:
+def check_sample_settings(given: Mapping[str, str], config: Config, *, whole: bool) -> None:
     """Refuse what would have no effect.
 
     Args:
@@ -60,8 +60,4 @@ def check_given(given: Mapping[str, str], config: Config, *, whole: bool) -> Non
             "--unit document: a feature looks at whole documents",
         ),
     )
-    for key, written in given.items():
-        for keys, used, where in uses:
-            if any(key == one or key.startswith(f"{one}.") for one in keys):
-                check_has_use(written, True, used, where)
-                break
+    check_given(given, uses)

@@ -14,7 +14,7 @@ from gpusearch.cli.main import run
 from gpusearch.io.candidates import Candidate
 from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_WORDS
 from gpusearch.model.problem import build_problem
-from tests.tiny import TINY, copy_tiny
+from tests.tiny import TINY, copy_tiny, with_chains
 
 SOURCES = ["la maison bleue .", "", "le chien xyz dort ."]
 TEXTS = {0: ["my blue castle .", "the house is blue ."], 2: ["the dog sleeps .", "a dog  named xyz is asleep ."]}
@@ -39,7 +39,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def decoded(*more: str, config: Path = TINY, source: str = "in") -> list[str]:
     ids = ["--docids", "ids"] if source == "in" else []
-    assert run(["decode", "-c", str(config), source, *ids, "-o", "out", "-q", "--chains", "8", *more]) == 0
+    assert run(["decode", "-c", str(config), source, *ids, "-o", "out", "-q", *with_chains(8, *more)]) == 0
     return Path("out").read_text(encoding="utf-8").split("\n")[:-1]
 
 

@@ -15,7 +15,7 @@ from gpusearch.cli.main import run
 from gpusearch.io.documents import read_documents
 from gpusearch.io.trace import read_trace
 from gpusearch.io.translations import read_translations
-from tests.tiny import TINY, copy_tiny
+from tests.tiny import TINY, copy_tiny, with_chains
 
 SOURCES = [
     ["la maison bleue .", "le petit chien ne dort pas dans la maison ."],
@@ -54,7 +54,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def decode(*arguments: str | Path) -> int:
-    return run(["decode", "-c", str(TINY), "--chains", "8", "--threads", "1", *map(str, arguments)])
+    return run(["decode", "-c", str(TINY), "--threads", "1", *with_chains(8, *map(str, arguments))])
 
 
 def decoded(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:

@@ -72,6 +72,21 @@ FAULTS = [
     ("--method beam --initial random", r"--initial would have no effect"),
     ("--method beam --initial-file good.trace", r"--initial-file would have no effect"),
     ("--method beam --trace curve", r"--trace would have no effect; expected --method search"),
+    ("--method beam --chains 4", r"--chains would have no effect; expected --method search or gibbs"),
+    ("--method beam --seed 2", r"--seed would have no effect"),
+    ("--method beam --steps 9", r"--steps would have no effect"),
+    ("--method beam --max-rejected 9", r"--max-rejected would have no effect"),
+    ("--method beam --set search.recombine=best-unit", r"--set search.recombine would have no effect"),
+    ("--method beam --set search.initial=best", r"--set search.initial would have no effect"),
+    ("--method gibbs --set search.operations.swap=9", r"search.operations.swap would have no effect"),
+    *(
+        (f"--method gibbs --set sample.{key}", r"--set sample\.\w+ would have no effect; expected gpusearch sample")
+        for key in ("scale=2", "iterations=500", "burn_in=5", "thin=2", "unit=document", "superchains=2", "proposals=3",
+                    "method=tempering")
+    ),
+    ("--set sample.scan=sequential", r"--set sample.scan would have no effect; expected --method gibbs"),
+    ("--set search.annealing.start=2", r"search.annealing.start would have no effect; expected search.policy = ann"),
+    ("--set search.beam.stack_size=9", r"would have no effect; expected --method beam or --initial beam"),
     ("--distinct", r"--distinct would have no effect; expected --nbest or --nbest-list"),
     ("--nbest-size 3", r"--nbest-size would have no effect; expected --nbest-list"),
     ("--nbest-size 100 --nbest 2 --format jsonl", r"--nbest-size would have no effect"),

@@ -9,7 +9,7 @@ import pytest
 
 from gpusearch.cli.main import run
 from gpusearch.io.nbest import NBestEntry, read_n_best
-from tests.tiny import TINY
+from tests.tiny import TINY, with_chains
 
 SOURCE = ["la maison bleue .", "", "le petit chien ne dort pas .", "xyz dans la maison"]
 
@@ -97,7 +97,7 @@ def test_border_lines_of_plain_text_count(method: str) -> None:
     """Alignments go line by line with the input and the output, and lists have the numbers of its lines."""
     Path("in").write_text("\nla maison\n\n \t\nune maison\nle chien\n\n")
     more = ["--nbest-list", "list", "--nbest-size", "2", "--alignment-file", "points", "--method", method]
-    assert run(["decode", "-c", str(TINY), "in", "-o", "out", "-q", "--chains", "4", *more]) == 0
+    assert run(["decode", "-c", str(TINY), "in", "-o", "out", "-q", *with_chains(4, *more)]) == 0
     assert Path("out").read_text().split("\n") == ["", "the house", "", "", "a house", "the dog", "", ""]
     assert Path("points").read_text().split("\n") == ["", "0-0 1-1", "", "", "0-0 1-1", "0-0 1-1", "", ""]
     best: dict[int, NBestEntry] = {}

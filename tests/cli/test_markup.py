@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpusearch.cli.main import run
-from tests.tiny import TINY
+from tests.tiny import TINY, with_chains
 
 MARKED = ['la <x translation="home||castle" prob="0.1||0.9">maison</x> bleue .', "", "le chien xyz dort ."]
 
@@ -22,7 +22,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def decoded(*more: str, source: str = "in") -> list[str]:
     ids = ["--docids", "ids"] if source == "in" else []
-    assert run(["decode", "-c", str(TINY), source, *ids, "-o", "out", "-q", "--chains", "8", *more]) == 0
+    assert run(["decode", "-c", str(TINY), source, *ids, "-o", "out", "-q", *with_chains(8, *more)]) == 0
     return Path("out").read_text(encoding="utf-8").split("\n")[:-1]
 
 

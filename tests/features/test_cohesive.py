@@ -161,13 +161,12 @@ def decoded(*more: str) -> list[dict[str, Any]]:
         "--docids",
         "ids",
         "--set=text.lowercase=true",
-        "--set=search.recombine=best-unit",
         *COHESIVE,
         "-q",
         "-o",
         "out",
     ]
-    assert run([*command, "--format", "jsonl", "--chains", "8", *more]) == 0
+    assert run([*command, "--format", "jsonl", *more]) == 0
     rows = [json.loads(line) for line in Path("out").read_text(encoding="utf-8").split("\n")[:-1]]
     return [segment for row in rows for segment in row["segments"]]
 
@@ -192,7 +191,7 @@ def test_what_is_reported_is_what_the_algorithms_say(weight: float) -> None:
 def test_trees_of_the_input_itself() -> None:
     """CoNLL-U has its trees; they need not be named."""
     Path("in.conllu").write_text(TREES, encoding="utf-8")
-    command = ["decode", "-c", str(TINY), "in.conllu", *COHESIVE, "-q", "-o", "out.jsonl", "--chains", "2"]
+    command = ["decode", "-c", str(TINY), "in.conllu", *COHESIVE, "-q", "-o", "out.jsonl"]
     assert run(command) == 0
 
 
