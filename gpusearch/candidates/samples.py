@@ -200,6 +200,11 @@ def is_samples(path: str | Path) -> bool:
     return Path(path, HEADER).is_file()
 
 
+def sample_files(path: str | Path) -> list[Path]:
+    """The files that are read of a folder of samples; none where the path is no such folder."""
+    return [Path(path, HEADER), *sorted(Path(path).glob("unit-*"))] if is_samples(path) else []
+
+
 def read_samples(folder: str | Path) -> Samples:
     """Open a folder of samples; it may still be growing.
 

@@ -34,10 +34,11 @@ def command(
     from gpusearch.config.foreign.write_docent import to_docent
     from gpusearch.config.foreign.write_moses import to_moses
     from gpusearch.errors import InputError
-    from gpusearch.io.files import replaced
+    from gpusearch.io.files import check_outputs, replaced
 
     if str(source) == "-":
         raise InputError("no configuration on standard input", expected="a file, for its paths are relative to it")
+    check_outputs([output], [source])
     form = _recognise(source)
     if form == Form.MOSES:
         config = read_moses(source, ignore=ignore)

@@ -134,7 +134,7 @@ def command(
     from gpusearch.errors import InputError
     from gpusearch.io.candidates import read_candidates
     from gpusearch.io.documents import read_documents
-    from gpusearch.io.files import check_writable, replaced
+    from gpusearch.io.files import check_outputs, replaced
     from gpusearch.search.saved import save
     from gpusearch.timing import Timer
 
@@ -143,9 +143,11 @@ def command(
     check_has_use("--nbest-size", nbest_size is not None, lists, "--nbest-list")
     check_has_use("--candidates-alone", candidates_alone, candidates is not None, "--candidates")
     check_has_use("--distinct", distinct, lists or nbest > 0, "--nbest or --nbest-list")
-    for path in (output, trace, score_file, lattice, save_state, nbest_list, alignment_file):
-        if path is not None:
-            check_writable(path)
+    goes_on = save_state is not None and save_state == initial_file  # a state may take the place of the one before it
+    check_outputs(
+        (output, trace, score_file, lattice, save_state, nbest_list, alignment_file),
+        (documents, config, docids, trees, candidates, None if goes_on else initial_file),
+    )
     of_search = {
         "preset": preset,
         "chains": chains,

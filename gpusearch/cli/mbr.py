@@ -102,12 +102,13 @@ def command(
     signature go to standard error.
     """
     from gpusearch.candidates.read import read_candidates, usual_weighting
+    from gpusearch.candidates.samples import sample_files
     from gpusearch.candidates.weights import Weighting
     from gpusearch.cli.decided import decisions, signature, write_decisions
     from gpusearch.cli.progress import terminal_progress
     from gpusearch.errors import InputError
     from gpusearch.io.arrays import array_file
-    from gpusearch.io.files import check_writable
+    from gpusearch.io.files import check_outputs
     from gpusearch.mbr.decide import Rule, Settings
     from gpusearch.mbr.named import NAMED, TOKENIZED, TextSettings, make_utility, split_weight
     from gpusearch.mbr.run import Options, Unit, check
@@ -133,9 +134,8 @@ def command(
     asked = {split_weight(name)[0] for name in utility or ["bleu"]}
     check_has_use("--tokenize", tokenize is not None, bool(asked & {*TOKENIZED}), f"--utility {' or '.join(TOKENIZED)}")
     check_has_use("--lowercase", lowercase, bool(asked & {*NAMED}), f"--utility {' or '.join(NAMED)}")
-    for path in (output, save_matrix):
-        if path is not None:
-            check_writable(path)
+    files = [name for name in asked if name not in NAMED and ":" not in name]
+    check_outputs((output, save_matrix), (lists, docids, config, source, *files, *sample_files(lists)))
     if threads is not None:
         import torch
 

@@ -60,9 +60,11 @@ def command(
     log10, as always in such files; times 2.302585 they are the natural logarithms of all other output.
     """
     from gpusearch.cli.progress import terminal_progress
+    from gpusearch.io.files import check_outputs
     from gpusearch.train.language_model import train_language_model
     from gpusearch.train.ngram_settings import FALLBACK
 
+    check_outputs([output], [*texts, vocabulary])
     with terminal_progress() as progress:
         report = train_language_model(
             texts,

@@ -55,7 +55,7 @@ def command(
     from gpusearch.errors import InputError
     from gpusearch.features.semantic import save_space
     from gpusearch.io.documents import read_documents
-    from gpusearch.io.files import check_writable, read_lines
+    from gpusearch.io.files import check_outputs, read_lines
     from gpusearch.text import make_processor
     from gpusearch.text.processor import BlankProcessor
     from gpusearch.train.lsa import LsaSettings, train_lsa
@@ -66,7 +66,7 @@ def command(
     if not 0 < unknown_probability <= 1:
         found = f"{unknown_probability:g}"
         raise InputError("no probability of unknown words", found=found, expected="above 0, at most 1")
-    check_writable(output)
+    check_outputs([output], [documents, docids, held_out, held_out_docids, config, stop_words])
     processor = (
         BlankProcessor() if config is None else make_processor(load_config(config, overrides or []).text, "target")
     )

@@ -164,6 +164,33 @@ def check_writable(path: str | Path) -> None:
         os.unlink(temporary)
 
 
+def check_outputs(outputs: Iterable[str | Path | None], inputs: Iterable[str | Path | None] = ()) -> None:
+    """As :func:`check_writable` of several files, none of which may be written over another one or over an input.
+
+    Args:
+        outputs, inputs: None and ``-`` are no files.
+
+    Raises:
+        InputError: see :func:`check_writable`; an output that is an input or another output, by whatever path.
+    """
+    others = [(Path(path), "read as well") for path in inputs if path is not None and str(path) != "-"]
+    for path in (Path(path) for path in outputs if path is not None and str(path) != "-"):
+        check_writable(path)
+        for other, what in others:
+            if _same(path, other):
+                raise InputError(f"would be written over what is {what}", path=path, expected="another file")
+        others.append((path, "written by another option"))
+
+
+def _same(first: Path, other: Path) -> bool:
+    """Whether two paths are one file, there or not. Devices and pipes lose nothing by being named twice."""
+    if _is_stream(first):
+        return False
+    if first.exists() and other.exists():
+        return first.samefile(other)
+    return first.resolve() == other.resolve()
+
+
 def _is_stream(path: Path) -> bool:
     """Whether a path is a device or pipe, such as /dev/null: it must not be replaced by a file."""
     return path.is_char_device() or path.is_fifo()

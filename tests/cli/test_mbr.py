@@ -299,3 +299,17 @@ def test_memory_that_does_not_do(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert out == "" and "the utilities of a candidate do not fit the memory; found 1.3 MiB with 2,000 ref" in err
     assert "expected at most 1.0 MiB; allow more (--memory), or give fewer candidates" in err
+
+
+def test_no_file_is_written_over_another(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("scores.tsv").write_text("0\ta\t1\n")
+    for given in (
+        "-o list",
+        "--save-matrix list",
+        "--save-matrix m.npz -o m.npz",
+        "--docids ids -o ids",
+        "--utility scores.tsv@2 -o scores.tsv",
+    ):
+        assert run(["mbr", "list", *given.split()]) == 2
+        assert "would be written over what is" in capsys.readouterr().err
+    assert Path("list").read_text(encoding="utf-8") == LIST and not Path("m.npz").exists()

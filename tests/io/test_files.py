@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpusearch.errors import InputError
-from gpusearch.io.files import check_rereadable, check_writable, read_bytes, replaced
+from gpusearch.io.files import check_outputs, check_rereadable, check_writable, read_bytes, replaced
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,20 @@ def test_a_full_disk_is_reported() -> None:
     with pytest.raises(InputError, match=r"/dev/full: cannot write the file \(No space left on device\)"):  # noqa: SIM117
         with replaced("/dev/full") as stream:
             stream.write(b"a")
+
+
+def test_no_file_is_written_over_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever path leads to it, and also where it is not there yet; devices may be named twice."""
+    monkeypatch.chdir(tmp_path)
+    Path("in").write_text("a\n")
+    Path("link").symlink_to("in")
+    os.link("in", "hard")
+    for path in ("in", "./in", tmp_path / "in", "link", "hard"):
+        with pytest.raises(InputError, match="would be written over what is read as well"):
+            check_outputs(["other", path], [None, "-", "in"])
+    with pytest.raises(InputError, match=r"new: would be written over what is written by another option"):
+        check_outputs(["new", Path("other"), "./new"], ["in"])
+    with pytest.raises(InputError, match="cannot write the file"):
+        check_outputs(["none/new"])
+    check_outputs([None, "-", "-", "new", "/dev/null", "/dev/null"], ["in", "/dev/null"])
+    assert sorted(os.listdir()) == ["hard", "in", "link"]
