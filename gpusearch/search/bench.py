@@ -28,6 +28,7 @@ from gpusearch.model.problem import Batch
 from gpusearch.search.device import make_driver
 from gpusearch.search.feature_check import check_features
 from gpusearch.search.judged import make_judges
+from gpusearch.search.rejected import compiling
 from gpusearch.search.run import search_settings
 
 # What each word may bring on top of its bound where the bound is switched off: more than any proposal can lose.
@@ -106,11 +107,13 @@ def measure(
         state, every = driver.state, np.arange(lanes)
         state.unit[:] = every % len(problem.unit)
         state.chain[:] = every // len(problem.unit)
-        driver.start(every)
+        with compiling(model):
+            driver.start(every)
         words = problem.unit[state.unit, UNIT_WORDS]
         per_word, spent = 1, 0.0
         state.limit[:, LIMIT_PAUSE] = state.step + settle * words
-        driver.run(every, _nothing)  # compiles, where nothing is in the cache
+        with compiling(model):
+            driver.run(every, _nothing)  # compiles, where nothing is in the cache
         while True:  # as many steps a word as take the time
             state.limit[:, LIMIT_PAUSE] = state.step + per_word * words
             before, clock, cpu = state.tally.sum(axis=(0, 1)), time.perf_counter(), time.process_time()

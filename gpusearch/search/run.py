@@ -34,6 +34,7 @@ from gpusearch.search.lists import sentence_lists
 from gpusearch.search.operators import names_of
 from gpusearch.search.policy_driver import policy_driver
 from gpusearch.search.recombine import can_recombine, recombine
+from gpusearch.search.rejected import compiling
 from gpusearch.search.result import Ending, SearchResult, Status, Watch
 from gpusearch.search.rounds import run_rounds
 from gpusearch.search.saved import Given
@@ -99,6 +100,7 @@ def search_documents(
     if config.search.time_limit is not None:
         parts.watch.deadline = time.monotonic() + config.search.time_limit
     with ExitStack() as later:
+        later.enter_context(compiling(model))
         for first, last in batches(documents):
             with timer.measure("options") as stage:
                 batch = build_problem(

@@ -51,6 +51,7 @@ from gpusearch.search.driver import Driver
 from gpusearch.search.feature_check import check_features
 from gpusearch.search.initial import RandomStart
 from gpusearch.search.judged import make_judges, on_host
+from gpusearch.search.rejected import compiling
 from gpusearch.search.result import Status
 from gpusearch.search.run import batches
 from gpusearch.search.sample_folder import make_header, open_folder, write_header
@@ -140,8 +141,9 @@ def sample_documents(
         announce(need)
     check_room(need, folder)
     write_header(folder, header)
-    for part in made or parts():
-        part.run()
+    with compiling(model):
+        for part in made or parts():
+            part.run()
     return read_samples(folder)
 
 
