@@ -10,7 +10,7 @@ PRESETS: dict[str, dict[str, Any]] = {
     "best": {"chains": 256, "final_sweep": True},
 }
 # Proposals a chain and source word where sentences are the units.
-PROPOSALS_PER_WORD = {"fast": 20.0, "best": 30.0}
+PROPOSALS_PER_WORD = {"fast": 15.0, "best": 30.0}
 # Where documents are, with either preset.
 OF_DOCUMENTS = 100.0
 

@@ -92,7 +92,7 @@ class SearchConfig(Group):
         None,
         ge=0,
         lt=MOST_STEPS_PER_WORD,
-        description="proposals a chain and source word; where not given 20 (preset best: 30), or 100 where documents "
+        description="proposals a chain and source word; where not given 15 (preset best: 30), or 100 where documents "
         "are searched as a whole; policy = sweep ends by itself",
     )
     max_rejected: int | None = Field(
