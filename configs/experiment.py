@@ -124,12 +124,13 @@ def bootstrap_starts(counts: Sequence[int]) -> list[int] | None:
     return np.cumsum([0, *counts])[:-1].tolist() if len(counts) > 1 else None
 
 
-def make_parser(description: str, output: str, *, folders: str = "+") -> argparse.ArgumentParser:
+def make_parser(description: str, output: str, *, folders: str = "+", metrics: bool = True) -> argparse.ArgumentParser:
     """The options that all experiments have.
 
     Args:
         output: folder where results go if nothing else is said.
         folders: how many test sets, as argparse has it.
+        metrics: translations are compared with references.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs=folders, type=Path, metavar="FOLDER", help="with test.fr, test.en and test.docs")
@@ -138,7 +139,8 @@ def make_parser(description: str, output: str, *, folders: str = "+") -> argpars
     parser.add_argument("--documents", type=int, metavar="N", help="N of the documents of each folder, evenly spread")
     parser.add_argument("--segments", type=int, metavar="N", help="the first N segments of each of the documents")
     parser.add_argument("--languages", nargs=2, default=("fr", "en"), metavar=("SOURCE", "TARGET"))
-    parser.add_argument("--lowercase", action="store_true", help="ignore case in metrics")
+    if metrics:
+        parser.add_argument("--lowercase", action="store_true", help="ignore case in metrics")
     parser.add_argument("--threads", type=int, default=1)
     return parser
 

@@ -172,7 +172,11 @@ class TestDivergence:
         for wrong in (arguments[1:], [*arguments, "--sentence", "une maison"]):
             with pytest.raises(SystemExit):
                 divergence.main([*wrong, *quick])
-        assert "give folders, or --sentence" in capsys.readouterr().err
+            assert "give folders, or --sentence" in capsys.readouterr().err
+        for no_metric in (divergence.main, starts.main):
+            with pytest.raises(SystemExit):
+                no_metric([*arguments, "--lowercase"])
+            assert "unrecognized arguments: --lowercase" in capsys.readouterr().err
 
     @staticmethod
     def _fits(sentence: list[str], most: int) -> bool:

@@ -54,7 +54,7 @@ class Row:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    parser = make_parser(__doc__ or "", chains=16, iterations=725, burn_in=100)
+    parser = make_parser(__doc__ or "", chains=16, iterations=725, burn_in=100, metrics=True)
     parser.add_argument("--scale", type=float, nargs="+", default=[10.0], help="factor of scores; of several the best")
     parser.add_argument("--tune", type=int, default=200, metavar="N", help="segments of dev that scales are tried on")
     parser.add_argument("--select", choices=("exact", "fine", "aggregate", "prune"), default="exact", help="of MBR")

@@ -1,6 +1,6 @@
 """Figure 6: how far what a chain has drawn is from the true distribution of a sentence's translations, by iterations.
 
-usage: python -m configs.arun2010.divergence -c model.toml FOLDER... [-o OUTPUT] [--derivations 20000] [--runs 8]
+usage: python -m configs.arun2010.divergence -c model.toml FOLDER... [-o OUTPUT] [--derivations 20000] [--chains 8]
        python -m configs.arun2010.divergence -c model.toml --sentence TEXT [-o OUTPUT]
 
 Of each folder the longest sentence is taken that has few enough derivations with a table limit of --least; of equally

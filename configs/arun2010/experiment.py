@@ -31,10 +31,10 @@ BEAM: dict[str, Any] = {**SPACE, "method": "beam", "beam": MOSES}
 
 
 def make_parser(
-    description: str, *, chains: int, iterations: int, burn_in: int, folders: str = "+"
+    description: str, *, chains: int, iterations: int, burn_in: int, folders: str = "+", metrics: bool = False
 ) -> argparse.ArgumentParser:
     """The options that these experiments have; numbers are defaults."""
-    parser = experiment.make_parser(description, "arun2010", folders=folders)
+    parser = experiment.make_parser(description, "arun2010", folders=folders, metrics=metrics)
     parser.add_argument("--chains", type=int, default=chains, help="of each sentence")
     parser.add_argument("--iterations", type=int, default=iterations, help="of each chain, burn-in included")
     parser.add_argument("--burn-in", type=int, default=burn_in, help="iterations before the first sample")
