@@ -29,7 +29,7 @@ class ExternalUtility:
     """Scores of a file.
 
     Raises:
-        InputError: a file that cannot be read, a line that is none, a score that is no number.
+        InputError: a file that cannot be read, a line that is none, a score that is no number, two for the same texts.
     """
 
     width = WIDTH
@@ -75,7 +75,9 @@ def _read_tsv(path: Path) -> _Scores:
             value = float(fields[-1])
             if not np.isfinite(value):
                 raise ValueError("no finite score")
-            scores[int(fields[0]), fields[1], fields[2] if len(fields) == 4 else None] = value
+            key = int(fields[0]), fields[1], fields[2] if len(fields) == 4 else None
+            if scores.setdefault(key, value) != value:
+                raise ValueError(f"the same texts had the score {scores[key]:g} before")
         except ValueError as error:
             raise wrong_line(
                 f"not a line of scores ({error})",
@@ -114,5 +116,11 @@ def _read_npz(path: Path) -> _Scores:
                 )
             for hypothesis, row in zip(texts, values.tolist(), strict=True):
                 for reference, value in zip(texts, row, strict=True):
-                    scores[int(segment), hypothesis, reference] = value
+                    if scores.setdefault((int(segment), hypothesis, reference), value) != value:
+                        raise InputError(
+                            f"two scores of the same texts of segment {segment}",
+                            path=path,
+                            found=f"{hypothesis[:60]!r} with {reference[:60]!r}",
+                            expected="each text once",
+                        )
     return scores

@@ -141,11 +141,21 @@ def test_scores_of_a_file(tmp_path: Path) -> None:
     assert external(matrix, ["a b", "c"], 3) == [[4, 3], [2, 1]]
 
 
-@pytest.mark.parametrize("line", ["0\ta", "x\ta\tb\t1", "0\ta\tb\tnan", "0\ta\tb\tone"])
+@pytest.mark.parametrize("line", ["0\ta", "x\ta\tb\t1", "0\ta\tb\tnan", "0\ta\tb\tone", "0\ta\tb\t2"])
 def test_faulty_lines_of_scores(line: str, tmp_path: Path) -> None:
     path = tmp_path / "scores.tsv"
     path.write_text(f"0\ta\tb\t1\n{line}\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"scores\.tsv:2: not a line of scores"):
+        make_utility([str(path)])
+
+
+def test_a_score_may_repeat_but_not_differ(tmp_path: Path) -> None:
+    """Which of two scores holds is not for us to say."""
+    path = tmp_path / "scores.tsv"
+    path.write_text("0\ta\t1\n0\ta\t1.0\n1\ta\t2\n0\ta\ta\t3\n", encoding="utf-8")
+    assert external(path, ["a"], 0) == [[3]] and external(path, ["a"], 1) == [[2]]
+    path.write_text("0\ta\t1\n0\tb\t1\n0\ta\t2\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"scores\.tsv:3: .*the same texts had the score 1 before"):
         make_utility([str(path)])
 
 
@@ -164,6 +174,7 @@ def test_faulty_npz(content: bytes, tmp_path: Path) -> None:
         ({"0.utilities": [["1", "2"], ["3", "4"]]}, "(0.utilities: <U1 [2, 2])"),
         ({"0.utilities": [[1.0, 2.0]]}, "utilities of segment 0; found shape (1, 2); expected finite numbers (2, 2)"),
         ({"0.utilities": [[1.0, 2.0], [3.0, float("nan")]]}, "utilities of segment 0; found NaN or infinity; expected"),
+        ({"0.texts": ["a", "a"]}, "two scores of the same texts of segment 0; found 'a' with 'a'"),
         ({"0.texts": [1, 2]}, "(0.texts: int64 [2])"),
         ({"0.texts": "a"}, "(0.texts: <U1 [])"),
         ({"1.utilities": np.eye(2)}, "(KeyError: \"There is no item named '1.texts.npy' in the archive\")"),
