@@ -41,7 +41,7 @@ def read_candidates(
         InputError: what cannot be read; document ids or sources of candidates that have their own; fewer sources than
             sentences.
     """
-    sampled = is_samples(path)
+    sampled = is_samples(path) or Path(path).is_dir()  # a folder of anything else is said to be none
     for what, option, given in (("document ids", "docids", docids), ("sources", "source", source)):
         if sampled and given is not None:
             raise InputError(f"{what} for samples that have their own", path=path, hint=f"leave {option} out")

@@ -37,6 +37,9 @@ def round_type(chains: int, slots: int, values: int, operators: int = len(OF_GIB
     Args:
         operators: rows of the tally.
         levels: where it is not 1, each chain is the cold end of a ladder of so many, all of which are kept.
+
+    Raises:
+        InputError: it would be larger than NumPy's types can be (2 GiB).
     """
     fields: list[tuple[Any, ...]] = [
         ("checksum", "<u4"),
@@ -54,7 +57,15 @@ def round_type(chains: int, slots: int, values: int, operators: int = len(OF_GIB
             ("level", "<i4", (chains * levels,)),
             ("replica", "<i4", (chains * levels, slots)),
         ]
-    return np.dtype(fields)
+    try:
+        return np.dtype(fields)
+    except ValueError as error:  # "dtype size ... too large"; none of the fields is wrong in another way
+        raise InputError(
+            f"samples of a unit that are too large ({error})",
+            found=f"{chains * levels} chains of {slots} phrases",
+            expected="less than 2 GiB a round",
+            hint="take fewer chains",
+        ) from None
 
 
 def checksum(row: NDArray[Any]) -> int:
@@ -111,6 +122,29 @@ class UnitSamples:
         """[R, C, slots]: rows of `options` in target order, -1 behind; `sentence` counts within the unit."""
         first = sum(len(words) + 1 for words in self.sources[:sentence])
         return np.asarray(self.rounds["option"][:, :, first : first + len(self.sources[sentence]) + 1])
+
+    def is_consistent(self, slots: int) -> bool:
+        """Whether the unit has so many slots, samples consist of its options, and in those of the first and the last
+        round the options of each sentence cover each of its words once.
+
+        Files that were exchanged are so as a whole: those two rounds tell it, at no cost beside reading them all.
+        """
+        every, table = self.rounds["option"], self.options
+        if slots != sum(len(words) + 1 for words in self.sources) or (every.size and not len(table.sentence)):
+            return False
+        if every.min(initial=-1) < -1 or every.max(initial=-1) >= len(table.sentence):
+            return False
+        for sentence, words in enumerate(self.sources):
+            rows = self.derivations(sentence)
+            rows = np.concatenate([rows[:1], rows[-1:]]).reshape(-1, len(words) + 1)
+            if (table.sentence[rows[rows >= 0]] != sentence).any():
+                return False
+            of_word = np.arange(len(words))
+            spans = np.where(rows[:, :, None] >= 0, table.span[rows], 0)
+            covered = (spans[:, :, :1] <= of_word) & (of_word < spans[:, :, 1:])
+            if (spans > len(words)).any() or (covered.sum(axis=1) != 1).any():
+                return False
+        return True
 
     def of_sentence(self, sentence: int, join: Join | None = None) -> SentenceSamples:
         """Texts, scores and derivations of a sentence.
@@ -180,13 +214,28 @@ class Samples:
             return None
         row = read_json(description)
         kind = self.round_type(int(row["slots"]))
-        return UnitSamples(
+        unit = UnitSamples(
             int(row["document"]),
             int(row["first_segment"]),
             row["sources"],
             read_options(options, row["words"]),
             complete_rounds(rounds, kind),
         )
+        if not (self._has_place(unit) and unit.is_consistent(int(row["slots"]))):
+            raise InputError(
+                "the files of a unit do not fit each other: some are of another unit, or of another run",
+                path=description,
+                expected=f"{options.name} and {rounds.name} as they were written with it",
+                hint="sample anew",
+            )
+        return unit
+
+    def _has_place(self, unit: UnitSamples) -> bool:
+        """Whether its document and segments are there."""
+        if not 0 <= unit.document < len(self.documents):
+            return False
+        segments = len(self.documents[unit.document]["segments"])
+        return 0 <= unit.first_segment <= segments - len(unit.sources)
 
     def __iter__(self) -> Iterator[UnitSamples]:
         for number in range(self.units):
@@ -213,7 +262,7 @@ def read_samples(folder: str | Path) -> Samples:
     """
     folder = Path(folder)
     if not is_samples(folder):
-        raise InputError("no folder of samples", path=folder, expected=f"a folder with {HEADER}")
+        raise InputError(f"no {HEADER} there", path=folder, expected="a folder that gpusearch sample has made")
     header = read_json(folder / HEADER)
     if header.get("version") != VERSION:
         raise InputError("samples of another version", path=folder, found=header.get("version"), expected=VERSION)

@@ -112,6 +112,6 @@ def command(
         found.write(output)
     if not quiet:
         print("\n".join([timer.table(), *found.lines()]), file=sys.stderr)
-    if warning := found.warning():
+    if warning := found.warning() or found.note():
         logging.getLogger(__name__).warning(warning)
     return 0

@@ -51,12 +51,13 @@ def nested_r_hat(draws: NDArray[Any], superchains: Sequence[int] | NDArray[np.in
         superchains: [chains] number of each chain's superchain; of equal size, two at least.
 
     Returns:
-        1 where all draws are equal; NaN where superchains are not of equal size or there is only one.
+        1 where all draws are equal; NaN where superchains are not of equal size, where there is only one, or where
+        each is a single draw.
     """
     values = np.atleast_2d(np.asarray(draws, np.float64))
     groups = np.asarray(superchains)
     names, sizes = np.unique(groups, return_counts=True)
-    if len(names) < 2 or (sizes != sizes[0]).any() or not np.isfinite(values).all():
+    if len(names) < 2 or (sizes != sizes[0]).any() or values.size == len(names) or not np.isfinite(values).all():
         return float("nan")
     means = np.stack([values[groups == name].mean(axis=1) for name in names])
     between = means.mean(axis=1).var(ddof=1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict, astuple
 from hashlib import blake2b
@@ -79,6 +81,8 @@ def open_folder(folder: Path, header: dict[str, Any], resume: bool) -> None:
     Raises:
         InputError: a folder that is not empty, or is of another run.
     """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"cannot make the folder ({os.strerror(errno.EEXIST)})", path=folder)
     begun = (folder / HEADER).exists()
     if resume:
         # What a run that was killed has left half-written; nothing but the header is written before the header.

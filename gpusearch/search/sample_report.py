@@ -89,6 +89,16 @@ class Report:
             "take more iterations, a longer burn-in or a smaller scale"
         )
 
+    def note(self) -> str:
+        """What to tell the user where nothing is known of how well chains agree; else nothing."""
+        silent = sum(np.isnan([u.split_r_hat, u.nested_r_hat, u.agreement]).all() for u in self.units)
+        if not silent:
+            return ""
+        return (
+            f"whether the chains agree cannot be said of {silent} of {len(self.units)} units: that takes two chains, "
+            f"or four samples of each ({self.chains} x {self.rounds} here)"
+        )
+
     def write(self, folder: Path) -> None:
         """Write `diagnostics.json`; NaN and infinity are null."""
         row: dict[str, Any] = asdict(self)

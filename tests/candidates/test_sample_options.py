@@ -34,6 +34,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     "other",
     [
         {"span": np.zeros((2, 3), np.int32)},
+        {"span": np.array([[0, 1], [-1, 2]], np.int32)},
+        {"span": np.array([[0, 1], [2, 2]], np.int32)},
         {"table": np.zeros(1, np.int32)},
         {"values": np.zeros((3, 2), np.float32)},
         {"hash": np.zeros((2, 4), np.uint8)},

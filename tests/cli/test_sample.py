@@ -75,6 +75,22 @@ def test_chains_that_disagree_are_named(
     assert "the chains disagree in" in caplog.text + capsys.readouterr().err
 
 
+def test_what_cannot_be_diagnosed_is_told(
+    documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """One chain alone, and few samples of it; of four it can be said."""
+    for iterations, told in (("1", True), ("4", False)):
+        assert run(arguments(documents, tmp_path / iterations, "--chains", "1", "--iterations", iterations,
+                             "--burn-in", "0", "-q")) == 0  # fmt: skip
+        assert ("whether the chains agree cannot be said of 3 of 3 units" in caplog.text) == told
+        caplog.clear()
+
+
+def test_chains_without_number_are_refused(documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(arguments(documents, tmp_path / "s", "--chains", "100000000", "--iterations", "20000")) == 2
+    assert "take fewer chains" in capsys.readouterr().err
+
+
 def test_settings_are_checked(documents: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for more, message in (
         (("--iterations", "5", "--burn-in", "5"), "no sample in 5 iterations"),

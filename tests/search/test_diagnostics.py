@@ -60,6 +60,7 @@ def test_draws_that_say_nothing() -> None:
     apart = np.repeat([[1.0], [1.0], [2.0], [2.0]], 10, axis=1)
     assert split_r_hat(apart) == nested_r_hat(apart, [0, 0, 1, 1]) == np.inf
     assert np.isnan(split_r_hat(np.ones((4, 3)))) and np.isnan(split_r_hat(np.full((4, 10), np.nan)))
+    assert np.isnan(nested_r_hat(np.array([[1.0], [2.0]]), [0, 1]))  # one draw each: nothing says how it varies
     assert np.isnan(nested_r_hat(same, [0, 0, 0, 0])) and np.isnan(nested_r_hat(same, [0, 0, 0, 1]))
 
 
@@ -91,3 +92,12 @@ def test_chains_disagree_in_scores_or_in_phrases(split: float, nested: float, ov
     warning = Report(10, 4, [good, other]).warning()
     assert ("disagree in 1 of 2 units" in warning and "document 3, segment 2" in warning) == disagrees
     assert disagrees or not warning
+
+
+def test_units_of_which_nothing_is_known_are_told() -> None:
+    """One chain of less than four samples; not those of which anything is known."""
+    nan = float("nan")
+    silent, known = UnitReport(0, 0, 4, nan, nan, 1.0, nan), UnitReport(0, 1, 4, nan, nan, 1.0, 0.9)
+    assert "cannot be said of 1 of 2 units: that takes two chains" in Report(1, 1, [silent, known]).note()
+    assert "(1 x 3 here)" in Report(3, 1, [silent]).note()
+    assert not Report(1, 2, [known]).note()

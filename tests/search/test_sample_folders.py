@@ -33,7 +33,7 @@ __all__ = ["model"]  # a fixture
 
 
 def test_faults_of_the_folder(model: Model, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no folder of samples"):
+    with pytest.raises(InputError, match=r"no samples\.json there"):
         read_samples(tmp_path)
     (tmp_path / "s").mkdir()
     (tmp_path / "s" / "other").touch()
@@ -44,8 +44,35 @@ def test_faults_of_the_folder(model: Model, tmp_path: Path) -> None:
         sample(model, settings(), tmp_path / "t")
     with pytest.raises(InputError, match="sample differs"):
         sample(model, settings("sample.scale=2.0"), tmp_path / "t", resume=True)
+    (tmp_path / "file").touch()
+    for resume in (False, True):
+        with pytest.raises(InputError, match=r"file: cannot make the folder \(File exists\)"):
+            sample(model, settings(), tmp_path / "file", resume=resume)
     with pytest.raises(InputError, match="cannot make the folder"):
         sample(model, settings(), tmp_path / "none" / "t")
+
+
+def test_chains_without_number_are_too_large() -> None:
+    """Not a traceback from NumPy."""
+    for chains, levels in ((100_000_000, 1), (1_000_000, 100)):
+        with pytest.raises(InputError, match="take fewer chains"):
+            round_type(chains, 40, 15, levels=levels)
+
+
+def test_files_of_another_unit_are_found_out(model: Model, tmp_path: Path) -> None:
+    """Whichever of the three files it is."""
+    written = sample(model, settings("sample.scan=sequential"), tmp_path / "s")
+    own, other = (unit_paths(written.folder, number) for number in (0, 1))
+    whole = {path: path.read_bytes() for path in own}
+    assert written.unit(0) is not None
+    for mine, others in zip(own[:2], other[:2], strict=True):
+        mine.write_bytes(others.read_bytes())
+        with pytest.raises(InputError, match="not fit each other"):
+            written.unit(0)
+        mine.write_bytes(whole[mine])
+    own[0].write_bytes(whole[own[0]].replace(b'"document": 0', b'"document": 7'))
+    with pytest.raises(InputError, match="not fit each other"):
+        written.unit(0)
 
 
 @pytest.mark.parametrize("resume", [False, True])
