@@ -21,6 +21,8 @@ class Draws:
     """[M] equal numbers for equal derivations; equal derivations say the same text."""
     chains: NDArray[np.int64] | None = None
     """[M] the chain of each; None where nobody knows."""
+    missing: bool = False
+    """A list had no entry for the segment: the one draw is the empty translation."""
 
 
 @dataclass(frozen=True, eq=False)

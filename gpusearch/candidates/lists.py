@@ -13,6 +13,7 @@ In JSONL an entry may name the ``chain`` that made it, by number.
 from __future__ import annotations
 
 import json
+import logging
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ from gpusearch.io.files import read_bytes, read_lines, split_blank, wrong_line
 from gpusearch.io.formats import jsonl
 from gpusearch.io.json_files import finite_number, parse_json
 from gpusearch.io.nbest import parse_n_best_lines
+
+logger = logging.getLogger(__name__)
 
 Join = Callable[[Sequence[str], int], str]
 """From tokens to the text of a candidate, for the sentence of that number."""
@@ -159,6 +162,11 @@ def _grouped(entries: Iterable[tuple[int, _Entry]], path: str, docids: str | Pat
             expected="0 for the first, 1 for the second, ...",
         )  # fmt: skip
     lists = [sentences.get(number, []) for number in range(count if names is None else len(names))]
+    if len(sentences) < len(lists):
+        logger.warning(
+            "%s: no entry for %d of %d sentences, number %d the first; they are translated by nothing",
+            path, len(lists) - len(sentences), len(lists), lists.index([]),
+        )  # fmt: skip
     segments = [Segment("", id=next((one.segment for one in entries_of), None)) for entries_of in lists]
     documents = _named(lists, segments, path) if names is None else group(names, segments, str(docids))
     rest = iter(lists)
@@ -199,6 +207,7 @@ def _named(lists: Sequence[Sequence[_Entry]], segments: Sequence[Segment], path:
 
 def _draws(entries: Sequence[_Entry]) -> Draws:
     """A sentence without candidates has the empty one."""
+    missing = not entries
     entries = entries or [_Entry("", 0.0, None, chain=0)]
     chains = [one.chain for one in entries if one.chain is not None]
     return Draws(
@@ -206,6 +215,7 @@ def _draws(entries: Sequence[_Entry]) -> Draws:
         np.array([one.score for one in entries]),
         numbered([one.derivation for one in entries]),
         np.array(chains, np.int64) if len(chains) == len(entries) else None,
+        missing,
     )
 
 

@@ -66,7 +66,7 @@ class Outcome:
     best: list[Ranked]
     """As many as are asked for and compared; the first is the decision."""
     candidates: int
-    """Different ones; of all segments where documents are joined of theirs."""
+    """Different ones; of all segments where documents are joined of theirs. 0 where a list had no entry."""
     entries: int
     """Samples or entries of the list; of all segments where documents are joined of theirs."""
     effective: float
@@ -115,7 +115,8 @@ def decide_segment(draws: Draws, utility: Utility, number: int, options: Options
     if save is not None and pairs is not None:
         save(f"{number}.texts", np.array(found.texts))
         _save_utilities(utility, pairs, found.pool, str(number), options, save)
-    return _outcome(decision, found.pool, options, lambda place: [found.texts[place]])
+    outcome = _outcome(decision, found.pool, options, lambda place: [found.texts[place]])
+    return _of_none(outcome) if draws.missing else outcome
 
 
 def decide_document(
@@ -128,6 +129,19 @@ def decide_document(
         number: of the document, from 0.
         save: is given the texts of segments, rows, weights and all utilities.
     """
+    outcome = _decide_document(document, utility, first, number, options, save)
+    return _of_none(outcome) if all(one.missing for one in document.segments) else outcome
+
+
+def _of_none(outcome: Outcome) -> Outcome:
+    """The same where a list had no entry."""
+    return replace(outcome, candidates=0, entries=0, effective=0.0)
+
+
+def _decide_document(
+    document: DocumentDraws, utility: Utility, first: int, number: int, options: Options, save: Save | None
+) -> Outcome:
+    """See :func:`decide_document`; segments without entries have one candidate, the empty one."""
     settings = options.settings
     apart = document.scores is None and options.rule != "mbr"
     if apart and save is None:
@@ -166,7 +180,7 @@ def _joined(document: DocumentDraws, options: Options) -> Outcome:
             *(part.tolist() for part in (found.rows, found.log_values, found.scores, found.log_weights)), strict=True
         )
     ]
-    pools = [one.pool for one in segments]
+    pools = [one.pool for one, draws in zip(segments, document.segments, strict=True) if not draws.missing]
     entries = sum(len(one.place) for one in pools)
     return Outcome(best, sum(len(one.weights) for one in pools), entries, effective_documents(pools))
 

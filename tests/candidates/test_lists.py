@@ -47,6 +47,20 @@ def test_moses_list(tmp_path: Path) -> None:
     assert [document.id for document in listed.corpus.documents] == ["x", "y"]
 
 
+@pytest.mark.parametrize(
+    ("ids", "told"), [(None, "no entry for 1 of 3 sentences, number 1 the first"), ("x\n" * 6, "no entry for 4 of 6")]
+)
+def test_sentences_without_entries_are_told(
+    ids: str | None, told: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Within the list, or behind its end where document ids say so; of a whole list nothing is told."""
+    read_lists(moses(tmp_path / "list"), None if ids is None else write(tmp_path / "ids", ids))
+    assert f"{tmp_path / 'list'}: {told}" in caplog.text
+    caplog.clear()
+    read_lists(write(tmp_path / "whole", format_n_best(ENTRIES[0]) + "\n"))
+    assert not caplog.text
+
+
 def test_list_as_json(tmp_path: Path) -> None:
     rows = [
         {"id": 0, "doc": "x", "seg": 1, "words": "a b", "score": -1.5, "phrases": [{"span": [0, 1]}], "chain": 3},

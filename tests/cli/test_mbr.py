@@ -55,7 +55,7 @@ def test_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines == ["the cat sat", "so it is here", "", "last"]
     assert signature.startswith("gpusearch:") and signature.split("|")[1:] == [
         *("mbr", "rule:mbr", "util:BLEU,case:mixed,eff:yes,tok:none,smooth:exp", "unit:sentence"),
-        *("weights:score@1", "loo:no", "sel:exact", "n:2", "ess:1.976"),
+        *("weights:score@1", "loo:no", "sel:exact", "n:1.75", "ess:1.726"),
     ]
 
 
@@ -104,6 +104,21 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     low, high = segment["bootstrap"]["utility"]
     assert low <= segment["utility"] <= high and segment["bootstrap"]["resamples"] == 50
     assert second["segments"][0]["hyp"] == "" and "loo:yes" in signature and "util:1*(chrF2," in signature
+
+
+def test_what_has_no_candidates_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of sentences, and of documents all of whose sentences have none; others count those that are there."""
+    keys = ("candidates", "entries", "effective")
+    lines, _ = output(capsys, "--format", "jsonl")
+    segments = json.loads(lines[0])["segments"]
+    assert segments[2]["hyp"] == "" and [segments[2][key] for key in keys] == [0, 0, 0]
+    assert all(segments[place][key] > 0 for place in (0, 1, 3) for key in keys)
+    Path("ids").write_text("x\nx\ny\nz\n", encoding="utf-8")
+    for rule in ("mbr", "maxtrans"):
+        lines, _ = output(capsys, "--rule", rule, "--unit", "document", "--docids", "ids", "--format", "jsonl")
+        rows = [json.loads(line) for line in lines]
+        assert [rows[1][key] for key in keys] == [0, 0, 0] and rows[0]["entries"] > 0
+    assert json.loads(lines[2])["entries"] == 1
 
 
 def test_documents(capsys: pytest.CaptureFixture[str]) -> None:
