@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
-from gpusearch.cli.options import Quiet, Seed, Threads, check_has_use
+from gpusearch.cli.options import Quiet, Threads, check_has_use
 
 if TYPE_CHECKING:
     from gpusearch.candidates.read import ToText
@@ -93,7 +93,7 @@ def command(
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     memory: Annotated[int, typer.Option(min=1, help="Megabytes that pairs of texts may take at a time.")] = 1024,
     threads: Threads = None,
-    seed: Seed = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="All randomness follows from it. 1 where not given.")] = None,
     quiet: Quiet = False,
 ) -> None:
     """Choose a translation of each sentence or document: most probable, or of greatest expected utility.
@@ -148,7 +148,7 @@ def command(
         leave_one_out=leave_one_out,
         resamples=bootstrap,
         keep=max(1, nbest),
-        seed=seed,
+        seed=1 if seed is None else seed,
         memory=memory << 20,
     )
     scale = 1.0 if scale is None else scale
@@ -162,6 +162,8 @@ def command(
         whole = listed.draws and all(document.scores is not None for document in listed.draws)
         where = "documents that are decided with a utility, of sentences that are independent of each other"
         check_has_use("--draws", draws is not None, drawn and not whole, where)
+        random = (drawn and not whole) or method == "prune" or bootstrap > 0
+        check_has_use("--seed", seed is not None, random, f"--select prune, --bootstrap, or {where}")
         how = TextSettings(tokenize or ("none" if listed.tokenised else "13a"), lowercase, resolve_device(device))
         function = make_utility(utility or ["bleu"], how)
     matrix = nullcontext(None) if save_matrix is None else array_file(save_matrix)

@@ -290,6 +290,8 @@ def test_selections(capsys: pytest.CaptureFixture[str]) -> None:
         (["--rule", "maxtrans", "--bootstrap", "9", "--format", "jsonl"], "found --bootstrap; expected --rule mbr"),
         (["--rule", "maxtrans", "--utility", "ter"], "--rule maxtrans asks no utility; found --utility"),
         (["--rule", "maxtrans", "--tokenize", "13a", "--lowercase"], "asks no utility; found --tokenize, --lowercase"),
+        (["--seed", "1"], "--seed would have no effect; expected --select prune, --bootstrap, or documents that are"),
+        (["--seed", "1", "--unit", "document", "--rule", "maxtrans"], "--seed would have no effect"),
         (["--draws", "9"], "--draws would have no effect; expected documents that are decided with a utility"),
         (["--draws", "9", "--unit", "document", "--rule", "maxtrans"], "--draws would have no effect"),
         (
