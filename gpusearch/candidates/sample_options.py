@@ -99,7 +99,7 @@ def read_options(path: Path, vocabulary: list[str]) -> OptionTable:
     fits = shapes == [(count, 2), (count,), (count, table.values.shape[1]), (count + 1,), (count, HASH_BYTES)]
     fits = fits and table.first_word[0] == 0 and table.first_word[-1] == len(table.word)
     words = table.word.min(initial=0), table.word.max(initial=-1)
-    fits = fits and (table.span[:, 0] >= 0).all() and (table.span[:, 0] < table.span[:, 1]).all()
+    fits = fits and bool(((table.span[:, 0] >= 0) & (table.span[:, 0] < table.span[:, 1])).all())
     if not fits or (np.diff(table.first_word) < 0).any() or words[0] < 0 or words[1] >= len(vocabulary):
         raise InputError("options of samples whose parts do not fit each other", path=path)
     return table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from gpusearch.cli.options import DocIds, Seed, check_has_use
+from gpusearch.cli.options import DocIds, check_has_use
 from gpusearch.table import aligned
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def command(
     resamples: Annotated[
         int | None, typer.Option(min=1, help="Resamples of the paired bootstrap; 1000 where not given.")
     ] = None,
-    seed: Seed = 1,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of both tests. 1 where not given.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Score translations: BLEU, chrF, TER (sacreBLEU), NIST and document BLEU, each with its signature.
@@ -58,6 +58,7 @@ def command(
     from gpusearch.metrics.scoring import make_metrics
 
     check_has_use("--resamples", resamples is not None, paired is not None, "--paired")
+    check_has_use("--seed", seed is not None, paired is not None, "--paired")
     systems = [hypotheses] if paired is None else [hypotheses, paired]
     aligned = align_translations(systems, references, docids, system)
     streams = aligned.texts[len(systems) :]
@@ -70,7 +71,7 @@ def command(
     with terminal_progress() as progress, progress.task("score", len(made), "metrics") as task:
         for metric in made:
             task.status(metric.name)
-            rows.append(_score(metric, aligned, len(systems), resamples or RESAMPLES, seed))
+            rows.append(_score(metric, aligned, len(systems), resamples or RESAMPLES, 1 if seed is None else seed))
             task.advance()
     counts = {"segments": len(aligned.texts[0]), "documents": len(aligned.starts)}
     if as_json:

@@ -118,6 +118,7 @@ def test_faults(capsys: pytest.CaptureFixture[str], arguments: list[str], messag
     ("options", "message"),
     [
         ("hyp --ref ref --resamples 10", "--resamples would have no effect; expected --paired"),
+        ("hyp --ref ref --seed 7", "--seed would have no effect; expected --paired"),
         ("hyp --ref ref --system a", "a system is named (a); found translations as text; expected WMT XML"),
         ("hyp.tsv --ref ref.tsv --docids ids", "ids: a file of document ids for forms that have their own"),
     ],
