@@ -110,6 +110,7 @@ def avoided(
     assert search.gibbs
     words = problem.unit[:, UNIT_WORDS]
     order = np.argsort(words, kind="stable")
+    sentences = min(sentences, len(order))  # each once
     units = order[(2 * np.arange(sentences) + 1) * len(order) // (2 * sentences)]
     steps = iteration_steps(problem, search.gibbs)[units]
     state = make_state(problem, units, np.zeros(len(units), int), values)
