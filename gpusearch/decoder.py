@@ -13,7 +13,7 @@ from gpusearch.features.load import with_features
 from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import Corpus, Document, Segment
 from gpusearch.model.model import Model, load_model
-from gpusearch.prepared import Prepared, prepare
+from gpusearch.prepared import Prepared, check_translated, prepare
 from gpusearch.search.judged import served
 from gpusearch.search.result import SearchResult, Status
 from gpusearch.search.run import search_documents
@@ -74,9 +74,12 @@ class Decoder:
         """Source tokens, and the translations that the input gives or forbids.
 
         Raises:
-            InputError: mark-up, constraints or candidates that mean nothing.
+            InputError: mark-up, constraints or candidates that mean nothing; nothing that could translate a word.
         """
-        return prepare(corpus, self.config.text, self.source, self.target, candidates, self.config.candidates)
+        prepared = prepare(corpus, self.config.text, self.source, self.target, candidates, self.config.candidates)
+        if not self.config.phrase_table:
+            check_translated(prepared, corpus)
+        return prepared
 
     def tokens(self, corpus: Corpus) -> list[list[list[str]]]:
         """Source tokens: ``[document][segment]``."""

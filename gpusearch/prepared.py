@@ -7,6 +7,7 @@ last one included; all but the span may be absent.
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,10 +17,15 @@ from gpusearch.candidates.of_input import by_segment, frozen_alignment, frozen_t
 from gpusearch.config import CandidatesConfig, TextConfig
 from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate
-from gpusearch.io.corpus import Corpus, Segment, describe_segment
+from gpusearch.io.corpus import Corpus, Segment, describe_segment, line_numbers
 from gpusearch.model.tableless import LOWEST_LOG, Constraint, Words
 from gpusearch.text.processor import TextProcessor
 from gpusearch.text.xml_input import MarkedText, parse_marked
+
+logger = logging.getLogger(__name__)
+
+_NAMED = 10
+"""How many segments a warning names."""
 
 _KEYS = {"span", "translations", "prob", "exclusive", "forbidden"}
 
@@ -111,6 +117,27 @@ def add_frozen(prepared: Prepared, corpus: Corpus, target: TextProcessor) -> Non
         if count:
             alignment = frozen_alignment(corpus, (d, s), count, words)
             prepared.constraints[d, s] = [Constraint(0, count, ((words, 0.0),), exclusive=True, alignment=alignment)]
+
+
+def check_translated(prepared: Prepared, corpus: Corpus) -> None:
+    """Where a model has no phrase table: refuse input without any translation, and warn of segments without one.
+
+    Raises:
+        InputError: there are words, but neither candidates nor other translations of any of them.
+    """
+    numbers, _ = line_numbers(corpus)
+    places = [(d, s) for d, document in enumerate(prepared.tokens) for s, tokens in enumerate(document) if tokens]
+    without = [(d, s) for d, s in places if not any(one.translations for one in prepared.constraints.get((d, s), ()))]
+    if places and len(without) == len(places):
+        raise InputError(
+            "nothing translates these documents: the model has no phrase table, and no segment has a candidate",
+            path=corpus.path,
+            hint="decode takes candidates with --candidates FILE",
+        )
+    if without:
+        named = [str(numbers[d][s]) for d, s in without]
+        shown = ", ".join(named[:_NAMED]) + (f" and {len(named) - _NAMED} more" if len(named) > _NAMED else "")
+        logger.warning("segments without a candidate, whose words are copied (numbers from 0): %s", shown)
 
 
 def _tokens(marked: MarkedText, source: TextProcessor) -> tuple[list[str], list[int]]:

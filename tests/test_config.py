@@ -144,6 +144,17 @@ def test_unnamed_models_are_numbered() -> None:
     assert parse_config(two, overrides=["language_model.LM1.weight=7"]).language_model[1].weight == 7
 
 
+def test_candidates_alone_have_no_penalties_but_those_given() -> None:
+    """Where no phrase table is: a default of -1 nat a word would let the longest candidate win."""
+    alone = "[candidates]\nalone = true\n"
+    weights = parse_config(alone).weights
+    assert (weights.word_penalty, weights.phrase_penalty, weights.unknown_word) == (0.0, 0.0, 100.0)
+    given = parse_config(alone + "[weights]\nword_penalty = -0.5\n", overrides=["weights.phrase_penalty=0.2"])
+    assert (given.weights.word_penalty, given.weights.phrase_penalty) == (-0.5, 0.2)
+    assert parse_config(to_toml(given)) == given and with_search(given, {"chains": 3}).weights == given.weights
+    assert parse_config(MINIMAL, overrides=["candidates.alone=true"]).weights == parse_config(MINIMAL).weights
+
+
 def test_frozen() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         parse_config(MINIMAL).search.chains = 3  # type: ignore[misc]  # the point of the test

@@ -151,8 +151,12 @@ class ReorderingModelConfig(Group):
 class WeightsConfig(Group):
     """`[weights]`: weights of the features that need no file."""
 
-    word_penalty: Weight = Field(-1.0, description="of -(target words): below 0 favours longer output")
-    phrase_penalty: Weight = Field(0.2, description="of +1 a phrase: above 0 favours many short phrases")
+    word_penalty: Weight = Field(
+        -1.0, description="of -(target words): below 0 favours longer output; without a phrase table 0 unless given"
+    )
+    phrase_penalty: Weight = Field(
+        0.2, description="of +1 a phrase: above 0 favours many short phrases; without a phrase table 0 unless given"
+    )
     distortion: Weight = Field(0.3, description="of -(distance jumped): above 0 favours monotone order")
     unknown_word: Weight = Field(100.0, description="of -1 a word copied through because no option covers it")
 
@@ -217,10 +221,18 @@ class Config(Group):
     @model_validator(mode="before")
     @classmethod
     def _candidates_may_stand_alone(cls, data: Any) -> Any:
-        """A model whose translations are all candidates needs no phrase table."""
+        """A model whose translations are all candidates needs no phrase table.
+
+        Its penalties are 0 unless given: their defaults suit the scores of tables and language models, and would let
+        the longest candidate win.
+        """
         candidates = data.get("candidates") if isinstance(data, dict) else None
-        alone = isinstance(candidates, dict) and candidates.get("alone") is True
-        return {"phrase_table": [], **data} if alone else data
+        if not isinstance(candidates, dict) or candidates.get("alone") is not True:
+            return data
+        weights = data.get("weights", {})
+        if not data.get("phrase_table") and isinstance(weights, dict):
+            data = data | {"weights": {"word_penalty": 0.0, "phrase_penalty": 0.0, **weights}}
+        return {"phrase_table": [], **data}
 
     @model_validator(mode="after")
     def _something_translates(self) -> Config:

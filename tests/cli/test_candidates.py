@@ -11,7 +11,10 @@ import pytest
 
 import gpusearch
 from gpusearch.cli.main import run
+from gpusearch.decoder import Decoder
+from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate
+from gpusearch.io.documents import read_documents
 from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_WORDS
 from gpusearch.model.problem import build_problem
 from tests.tiny import TINY, copy_tiny, with_chains
@@ -98,6 +101,25 @@ def test_a_model_of_candidates_needs_no_phrase_table(tmp_path: Path) -> None:
     assert decoded("--candidates", "c.jsonl", config=path) == [TEXTS[0][0], "", TEXTS[2][0]]
     Path("c.jsonl").write_text(json.dumps(ROWS[0]) + "\n")
     assert decoded("--candidates", "c.jsonl", config=path) == [TEXTS[0][0], "", SOURCES[2]], "words are copied"
+
+
+def alone(repository: Path) -> Decoder:
+    """The example's model, of candidates and nothing else."""
+    return gpusearch.load(repository / "examples" / "candidates" / "model.toml")
+
+
+def test_without_candidates_a_model_of_nothing_else_translates_nothing(
+    repository: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Copies of the source are no translation: an error for all, a warning with the numbers of some."""
+    decoder, corpus = alone(repository), read_documents("in", "text", "ids")
+    with pytest.raises(InputError, match=r"in: nothing translates these documents: .* --candidates FILE"):
+        decoder.prepare(corpus)
+    decoder.prepare(corpus, [Candidate(0, "the house", {"nmt": 0.0})])
+    assert "without a candidate, whose words are copied (numbers from 0): 2" in caplog.text
+    caplog.clear()
+    decoder.prepare(corpus, [Candidate(place, "the house", {"nmt": 0.0}) for place in (0, 2)])
+    assert not caplog.text
 
 
 def test_only_sentences_with_candidates_have_rows_for_long_spans() -> None:

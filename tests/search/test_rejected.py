@@ -1,4 +1,4 @@
-"""What is said of a compiled feature of a user that Numba rejects, by messages of Numba's own about its functions."""
+"""What is said of a user's compiled feature that Numba rejects, by its own messages about the functions alone."""
 
 from __future__ import annotations
 
