@@ -119,6 +119,8 @@ class BatchFeature:
     counts: ClassVar[tuple[str, ...]] = ()
     told: Told | None = field(default=None, init=False)
     """What it was told last."""
+    step: float = field(default=0.0, init=False)
+    """Of the least exact type of numbers that it has returned (`gpusearch.features.answers.Answer`)."""
 
     @property
     def count(self) -> int:
@@ -139,11 +141,12 @@ class BatchFeature:
 
     def full(self, state: States) -> Answer:
         """Values ``[L, K]``, nats."""
-        return values_of(self._what("full"), self._call("full", state), len(state), self.count)
+        return self._noted(values_of(self._what("full"), self._call("full", state), len(state), self.count))
 
     def delta(self, proposed: Proposed) -> Answer:
         """Changes of the values ``[R, K]``, nats."""
-        return values_of(self._what("delta"), self._call("delta", proposed.state, proposed), len(proposed), self.count)
+        returned = self._call("delta", proposed.state, proposed)
+        return self._noted(values_of(self._what("delta"), returned, len(proposed), self.count))
 
     def bound(self, proposed: Proposed) -> Floats:
         """What the weighted changes are at most, ``[R]``, nats."""
@@ -171,6 +174,10 @@ class BatchFeature:
     def fingerprint(self) -> bytes:
         """See `gpusearch.features.protocol.Feature`."""
         return self.identity
+
+    def _noted(self, answer: Answer) -> Answer:
+        self.step = max(self.step, answer.step)
+        return answer
 
     def _told_of(self, documents: Sequence[Document]) -> Told:
         """What it has been told of these documents, now or before."""
@@ -209,4 +216,8 @@ def batch_feature(name: str, written: Any, identity: bytes) -> BatchFeature:
     if getattr(written, "counts", ()):
         hint = "count in full and commit, or write it in compiled form (docs/features.md)"
         raise InputError(f"feature {name} is written in Python and has no tables of counts", found="counts", hint=hint)
-    return BatchFeature(name, written, scope_of(name, written), tuple(getattr(written, "names", ())), identity)
+    names = getattr(written, "names", ())
+    listed = isinstance(names, tuple | list) and all(isinstance(one, str) for one in names)
+    if not listed or len(set(names)) < len(names):
+        raise InputError(f"names of feature {name}", found=repr(names), expected="a list of different names")
+    return BatchFeature(name, written, scope_of(name, written), tuple(names), identity)

@@ -71,6 +71,10 @@ class Start(Protocol):
     def __call__(self, driver: Driver, lanes: Lanes) -> None: ...
 
 
+Ended = Callable[[State, int], None]
+"""Looks at a lane of a state whose chain is done."""
+
+
 # Part of the lanes that must rest before others take their places, where lanes share a device: a GPU with three
 # quarters of its lanes is still busy, and exchanging lanes costs a copy.
 REFILL = 0.25
@@ -117,6 +121,7 @@ def run_chains(
     chains: int,
     *,
     start_all: bool = False,
+    ended: Ended | None = None,
 ) -> Finals:
     """Run `chains` chains on every unit of the problem until each is done.
 
@@ -128,6 +133,7 @@ def run_chains(
             ends the search: `OutOfTime` and KeyboardInterrupt leave `complete` False.
         start_all: where the search is ended early, give each chain that has not begun its own first translation, so
             that it can go on from there; else it gets what the unit's first chain has.
+        ended: told of each chain that is done.
     """
     finals = empty_finals(problem, chains)
     finals.trace = {step: np.full((len(problem.unit), chains), UNSEEN) for step in limits.looks}
@@ -152,8 +158,10 @@ def run_chains(
             driver.run(lanes, partial(tick, finals, finished), enough)
             _look(finals, state, lanes, limits, next_look)
             over = limits.over(state, lanes)
-            for lane in lanes[over]:
-                _harvest(finals, problem, state, int(lane))
+            for lane in lanes[over].tolist():
+                _harvest(finals, problem, state, lane)
+                if ended is not None:
+                    ended(state, lane)
             finished += int(over.sum())
             free += lanes[over].tolist()
             busy = lanes[~over].tolist()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from gpusearch.kernels.records import SENTENCE_SLOT, UNIT_WORDS
 from gpusearch.model.problem import Batch
-from gpusearch.search.chains import Finals, Start, run_chains
+from gpusearch.search.chains import Ended, Finals, Start, run_chains
 from gpusearch.search.choose import Derivation
 from gpusearch.search.driver import Driver
 from gpusearch.search.initial import ContinuedStart
@@ -33,6 +33,7 @@ def run_rounds(
     replaced: float,
     join: Join,
     start_all: bool = False,
+    ended: Ended | None = None,
 ) -> Finals:
     """`run_chains`, with chains taken out after every so many proposals a source word.
 
@@ -48,8 +49,9 @@ def run_rounds(
             _replace_worst(batch, finals, join(finals), int(chains * replaced))
             start = ContinuedStart(finals)
         now = run_chains(
-            batch.problem, driver, replace(limits, stop=stop), start, tick, chains, start_all=start_all or bool(finals)
-        )
+            batch.problem, driver, replace(limits, stop=stop), start, tick, chains,
+            start_all=start_all or bool(finals), ended=ended,
+        )  # fmt: skip
         finals = now if finals is None else _together(finals, now, limits)
         if not finals.complete:
             break

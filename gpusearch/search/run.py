@@ -26,6 +26,7 @@ from gpusearch.search.chains import Finals, Start, finals_bytes, run_chains
 from gpusearch.search.choose import Derivation, choose_all
 from gpusearch.search.compiling import BesideCompilation, kernel_name
 from gpusearch.search.described import document_result
+from gpusearch.search.drift import BestSums
 from gpusearch.search.final_sweep import sweep_to_the_end
 from gpusearch.search.initial import GivenStart, RandomStart, best_derivations, given_start
 from gpusearch.search.judged import served
@@ -237,18 +238,21 @@ class _Parts:
 
         search = search_settings(self.config, self.model, batch)
         driver = policy_driver(self.config, self.model, batch, search, limits, self.timer)
-        lattice = settings.lattice
+        lattice, ended = settings.lattice, BestSums(batch)
         try:
             if settings.recombine == "lattice" and lattice.every is not None:
                 join = partial(self.recombined, batch)
                 finals = run_rounds(
                     batch, driver, limits, start, tick, settings.chains,
-                    every=lattice.every, replaced=lattice.replaced, join=join, start_all=start_all,
+                    every=lattice.every, replaced=lattice.replaced, join=join, start_all=start_all, ended=ended,
                 )  # fmt: skip
             else:
-                finals = run_chains(batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all)
+                finals = run_chains(
+                    batch.problem, driver, limits, start, tick, settings.chains, start_all=start_all, ended=ended
+                )
         finally:
             driver.close()
+        ended.check()
         result.tally += finals.tally
         result.device = driver.name
         if isinstance(driver, TemperingDriver):

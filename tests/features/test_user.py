@@ -181,6 +181,34 @@ def test_numbers_that_mean_nothing_are_refused(write: Write, name: str, message:
         tried(of(name))
 
 
+LATE = """
+
+
+class Late(Words):
+    # Right for as long as the trial lasts.
+    asked, after = 0, 0
+
+    def delta(self, state, proposal):
+        self.asked += len(proposal)
+        return super().delta(state, proposal) + (50.0 if self.asked > self.after else 0.0)
+
+
+class Never(Late):
+    after = 10**9
+"""
+
+
+def test_a_delta_that_goes_wrong_after_the_trial_is_told_of(write: Write, caplog: pytest.LogCaptureFixture) -> None:
+    """By the sum of its changes, which the value from nothing is not; one within rounding is not told of."""
+    write(WORTH + LATE)
+    paths(*of("Never", "features.x.weights=0.1"))
+    assert "goes wrong" not in caplog.text
+    write((WORTH + LATE).replace("after = 0, 0", "after = 0, 250"))
+    paths(*of("Late", "features.x.weights=0.1"))
+    assert "delta of feature x goes wrong after the trial: " in caplog.text
+    assert "in document " in caplog.text
+
+
 @pytest.mark.parametrize("name", ["Words", "Single"])
 def test_changes_add_up_to_values(write: Write, name: str) -> None:
     """Within 2^-21 nat a step that is taken, and what float32 adds where it is returned."""
