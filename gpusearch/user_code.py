@@ -34,7 +34,7 @@ def find(use: str) -> Any:
         ) from error
     except GpusearchError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         places = [frame for frame in extract_tb(error.__traceback__) if Path(frame.filename).is_file()]
         raise failure(f"the import of {module}", error, places[-1].filename) from error
     for part in name.split("."):
@@ -65,12 +65,12 @@ def calling(what: str, kind: Any) -> Iterator[None]:
         yield
     except GpusearchError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # one that ends the program would do so without a word
         module = sys.modules.get(getattr(kind, "__module__", ""))
         raise failure(what, error, getattr(module, "__file__", None)) from error
 
 
-def failure(what: str, error: Exception, file: str | None) -> InputError:
+def failure(what: str, error: BaseException, file: str | None) -> InputError:
     """What is said of an exception; the line is the last one in `file` that led to it."""
     lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == file]
     if isinstance(error, SyntaxError):  # of a module, which has no frame yet

@@ -155,6 +155,11 @@ def test_candidates_alone_have_no_penalties_but_those_given() -> None:
     assert parse_config(MINIMAL, overrides=["candidates.alone=true"]).weights == parse_config(MINIMAL).weights
 
 
+def test_equal_brackets_are_refused() -> None:
+    with pytest.raises(InputError, match=r"xml_brackets are equal \('\|'\)"):
+        parse_config(MINIMAL, overrides=["text.xml_brackets=['|', '|']"])
+
+
 def test_frozen() -> None:
     with pytest.raises(ValidationError, match="frozen"):
         parse_config(MINIMAL).search.chains = 3  # type: ignore[misc]  # the point of the test

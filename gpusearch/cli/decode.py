@@ -115,6 +115,7 @@ def command(
     Standard output carries the translation, in the form of the input; progress, the timing table and the signature go
     to standard error.
     """
+    from gpusearch.candidates.of_input import frozen_texts
     from gpusearch.cli.decode_settings import check_decode_settings
     from gpusearch.cli.decoded import (
         check_format,
@@ -133,7 +134,7 @@ def command(
     from gpusearch.decoder import load
     from gpusearch.errors import InputError
     from gpusearch.io.candidates import read_candidates
-    from gpusearch.io.documents import read_documents
+    from gpusearch.io.documents import check_candidates, check_frozen, read_documents
     from gpusearch.io.files import check_outputs, replaced
     from gpusearch.search.saved import save
     from gpusearch.timing import Timer
@@ -172,6 +173,9 @@ def command(
     check_labels(corpus, form)
     settings += tree_settings(config, overrides or [], trees, corpus)
     listed = () if candidates is None else read_candidates(candidates)
+    if form != "trace":  # which has the tokens
+        check_candidates(listed, form)
+        check_frozen(corpus, frozen_texts(corpus), form)
     decoder = load(config, [*(overrides or []), *settings], timer=timer)
     check_decode_settings(
         given_keys(overrides, {f"search.{name}": value for name, value in of_search.items()}), decoder.config

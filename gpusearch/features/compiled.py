@@ -72,7 +72,11 @@ class CompiledFeature(OneValue):
         arrays = arrays or {"nothing": np.zeros(1, np.int64)}
         for name, array in arrays.items():
             if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu":
-                raise InputError(f"{name} of feature {self.name}", found=type(array).__name__, expected="integers")
+                found = f"an array of {array.dtype}" if isinstance(array, np.ndarray) else type(array).__name__
+                what = f"prepare of feature {self.name} returns something else under {name!r}"
+                raise InputError(
+                    what, found=found, expected="an array of integers", hint="numpy.array(..., numpy.int64)"
+                )
         return tuple.__new__(_record_type(type(self.written), tuple(arrays)), arrays.values())
 
     def value(self, document: Document) -> float:

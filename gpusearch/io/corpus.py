@@ -164,12 +164,22 @@ def check_counts(corpus: Corpus, texts: Sequence[Sequence[str]]) -> None:
         raise InputError(what, found=f"{len(texts)} documents", expected=f"{len(corpus.documents)}")
 
 
-def check_characters(text: str, forbidden: re.Pattern[str], format: str, place: str) -> None:
-    """Refuse a text with a character that the form cannot hold."""
+def check_characters(
+    text: str,
+    forbidden: re.Pattern[str],
+    format: str,
+    place: str,
+    *,
+    path: str | None = None,
+    line: int | None = None,
+) -> None:
+    """Refuse a text with a character that the form cannot hold; `path` and `line` say where it comes from."""
     match = forbidden.search(text)
     if match is not None:
         raise InputError(
             f"{place} has a character that the format {format} cannot hold",
+            path=path,
+            line=line,
             found=f"U+{ord(match[0]):04X} as character {match.start() + 1}",
             hint='write the format "jsonl", which holds any text' if format != "jsonl" else None,
         )

@@ -16,7 +16,7 @@ Texts are taken as they are: lines end at ``\\n`` (or CRLF) only, nothing is tri
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import IO
 
 from gpusearch.errors import InputError
 from gpusearch.io import files
+from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import (
     Corpus,
     Document,
@@ -102,6 +103,24 @@ def _read(data: bytes, path: str, format: str | None, docids: str | Path | None)
             expected=f"{len(segments)}, as many as segments in {path}",
         )
     return Corpus(group(ids, segments, str(docids)), format, path)
+
+
+def check_candidates(candidates: Iterable[Candidate], format: str) -> None:
+    """Refuse candidates whose texts the output cannot hold, before the work begins.
+
+    Raises:
+        InputError: a character that has no place there; names file and line.
+    """
+    for one in candidates:
+        place = f"a candidate of segment {one.segment}"
+        check_characters(one.text, _WRITERS[format].FORBIDDEN, format, place, path=one.path, line=one.line)
+
+
+def check_frozen(corpus: Corpus, texts: Mapping[tuple[int, int], str], format: str) -> None:
+    """`check_candidates` for the translations of frozen segments, by document and segment."""
+    for (position, place), text in texts.items():
+        name = f"the frozen translation of {describe_segment(corpus.documents[position], position, place)}"
+        check_characters(text, _WRITERS[format].FORBIDDEN, format, name, path=corpus.path)
 
 
 def write_documents(

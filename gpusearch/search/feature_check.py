@@ -64,6 +64,8 @@ ROUNDED = 1
 # What sums and the like may add to it: so many steps of the type of the numbers, each a share of the value, or of 1.
 STEPS = 256
 FLOAT32 = 2.0**-23
+# The same for what was computed in float32 and returned as float64: 2^-20 in all.
+HIDDEN = 8 * FLOAT32 / STEPS
 # What a compiled feature's value in plain Python may differ by: 2^-20 nat a word and phrase, and a share of itself.
 SHARE = 1e-5
 NOW, NEXT = 0, 1
@@ -160,7 +162,7 @@ class _Check:
         """Say of every error where it is met."""
         try:
             yield
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = error if isinstance(error, InputError) else self.failure_of_compiled(error)
             if said is None:
                 raise
@@ -173,7 +175,7 @@ class _Check:
                 hint=said.hint,
             ) from error
 
-    def failure_of_compiled(self, error: Exception) -> InputError | None:
+    def failure_of_compiled(self, error: BaseException) -> InputError | None:
         """What is said of an exception of a user's compiled feature: one whose record its frames have."""
         chain = self.chain()
         own = {id(chain[named.name]): (named, feature) for named, feature in _compiled(self.model.document)}
@@ -235,6 +237,11 @@ class _Check:
         most = ROUNDED + share * np.maximum(VALUE_UNITS, np.maximum(np.abs(before), np.abs(after)))
         return bool((np.abs(said - (after - before)) <= most).all())
 
+    def is_hidden_float32(self, named: Named, said: Any, before: Any, after: Any) -> bool:
+        """Whether numbers of float64 differ as little as those of float32 would."""
+        step = self.judges[named.name].step if named.name in self.judges else 0.0
+        return 0 < step < FLOAT32 and self.agree(named, said, before, after, HIDDEN)
+
     def contradiction(self, named: Named, change: Change, proposals: Proposals, said: Any, after: Any) -> InputError:
         """What is wrong with a feature: `delta`, or `commit` where `delta` is right as soon as all begins anew; `full`
         where there is no `delta`."""
@@ -242,7 +249,7 @@ class _Check:
         what = f"delta of feature {named.name} is not the difference of full"
         if isinstance(named.feature, BatchFeature) and not named.feature.has("delta"):
             what = f"full of feature {named.name} does not say the same twice"
-        elif self.agree(named, said, before, after, FLOAT32):
+        elif self.is_hidden_float32(named, said, before, after):
             hint = "what is computed in float32 is to be returned as float32"
         if self.taken is not None and _has_commit(named):
             self.state.option[NEXT], self.state.length[NEXT] = self.state.option[NOW], self.state.length[NOW]
@@ -343,7 +350,7 @@ class _Check:
         return f"document {document + 1}, sentence {sentence + 1}, {before!r} to {after!r}"
 
 
-def _failure(named: Named, feature: CompiledFeature, error: Exception) -> InputError:
+def _failure(named: Named, feature: CompiledFeature, error: BaseException) -> InputError:
     """The exception of a compiled feature, with the function of it that has led there, if one has."""
     functions = {function.__code__: name for name, function in feature.functions().items()}
     for frame, _ in walk_tb(error.__traceback__):

@@ -171,6 +171,27 @@ def test_scores_without_a_weight_are_named(caplog: pytest.LogCaptureFixture) -> 
     assert "without a weight in [candidates.weights]: rank" in caplog.text
 
 
+def test_a_candidate_that_the_output_cannot_hold_is_refused_before_the_search(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its file and line; so is a frozen segment. JSONL holds them."""
+    monkeypatch.setattr("gpusearch.decoder.load", _loaded)
+    Path("c.jsonl").write_text('{"id": 0, "text": "a"}\n{"id": 2, "text": "a\\nb"}\n')
+    command = ["decode", "-c", str(TINY), "--candidates", "c.jsonl", "in", "--docids", "ids"]
+    assert run(command) == 2
+    expected = "c.jsonl:2: a candidate of segment 2 has a character that the format text cannot hold; found U+000A"
+    assert expected in capsys.readouterr().err
+    frozen_document(frozen="a\nb")
+    assert run(["decode", "-c", str(TINY), "d.jsonl", "--format", "text"]) == 2
+    assert "d.jsonl: the frozen translation of document 'd', segment 2 has a" in capsys.readouterr().err
+    with pytest.raises(LookupError):
+        run([*command, "--format", "jsonl"])
+
+
+def _loaded(*_: Any, **__: Any) -> None:
+    raise LookupError("the model is loaded")
+
+
 def frozen_document(**segment: Any) -> None:
     segments = [{"src": SOURCES[0]}, {"src": SOURCES[2], **segment}]
     Path("d.jsonl").write_text(json.dumps({"doc_id": "d", "segments": segments}) + "\n")

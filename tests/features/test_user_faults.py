@@ -11,6 +11,9 @@ __all__ = ["write"]  # a fixture
 
 
 FAILING = """
+import numpy as np
+
+
 class Fails:
     scope = "document"
 
@@ -97,6 +100,34 @@ class CompiledPrepare(Compiled):
         return room.material.nothing
 
 
+class Leaves(Fails):
+    def full(self, state):
+        raise SystemExit(3)
+
+
+class Letters(Fails):
+    names = "long"
+
+
+class Twice(Fails):
+    names = ("a", "a")
+
+
+class Slightly(Fails):
+    def delta(self, state, proposal):
+        return [1e-5] * len(proposal)
+
+
+class FloatArray(Compiled):
+    def prepare(self, room):
+        return {"value": np.zeros(3)}
+
+
+class PlainInt(Compiled):
+    def prepare(self, room):
+        return {"value": 3}
+
+
 class NoDict(Compiled):
     def prepare(self, room):
         return [room]
@@ -165,6 +196,7 @@ LINE = rf"{MODULE}.py:\d+: "
     ("name", "message", "cause"),
     [
         ("InFull", rf"{LINE}full of feature x fails; found ZeroDivisionError: division by zero", ZeroDivisionError),
+        ("Leaves", rf"{LINE}full of feature x fails; found SystemExit: 3", SystemExit),
         ("InDelta", rf"{LINE}delta of feature x fails {AT}; found AttributeError", AttributeError),
         ("InBound", rf"{LINE}bound of feature x fails {AT}; found KeyError: 'bound'", KeyError),
         ("InCommit", rf"{LINE}commit of feature x fails {AT}; found RuntimeError: no room", RuntimeError),
@@ -194,6 +226,14 @@ def test_what_fails_is_named(write: Write, name: str, message: str, cause: type[
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        (
+            "FloatArray",
+            "prepare of feature x returns something else under 'value'; found an array of float64",
+        ),
+        ("PlainInt", "prepare of feature x returns something else under 'value'; found int; expected an array of int"),
+        ("Letters", "names of feature x; found 'long'; expected a list of different names"),
+        ("Twice", r"names of feature x; found \('a', 'a'\); expected a list of different names"),
+        ("Slightly", rf"delta of feature x is not the difference of full {AT}; found \S+; expected 0: from 0 to 0$"),
         ("NoDict", "prepare of feature x; found list; expected a dict of arrays"),
         ("OtherValue", r"value of feature x is not what full says of '.*'; found [\d.]+; expected 0.0"),
         (
