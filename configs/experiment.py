@@ -7,7 +7,7 @@ import csv
 import importlib.util
 import io
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from gpusearch.decoder import Decoder
+from gpusearch.errors import GpusearchError, InputError
 from gpusearch.io.documents import attach_references, read_documents
 from gpusearch.io.files import replaced
 from gpusearch.metrics.base import Metric, Statistics
@@ -31,6 +32,15 @@ Item = TypeVar("Item")
 
 MOSES = {"stack_size": 200, "beam_threshold": 1e-5, "pop_limit": 0}
 """The `[search.beam]` group: Moses' defaults, without cube pruning. Its distortion limit is 6."""
+
+
+def command(main: Callable[[], None]) -> None:
+    """Run an experiment from the command line; what its user got wrong is said in a line, as `gpusearch` does."""
+    try:
+        main()
+    except GpusearchError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
 
 
 class TestSet:
@@ -52,6 +62,8 @@ class TestSet:
         split: str = "test",
         segments: int | None = None,
     ) -> None:
+        if not folder.is_dir():
+            raise InputError("no such folder", path=folder, expected=f"a test set: {split}.docs and two texts")
         source, target = arguments.languages
         ids = folder / f"{split}.docs"
         corpus = read_documents(folder / f"{split}.{source}", "text", ids)

@@ -15,7 +15,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from configs.arun2010.experiment import BEAM, each_document, make_parser, open_decoder, sampled, sampling, searching
-from configs.experiment import TestSet, new_figure, save_figure, say, write_csv, write_table
+from configs.experiment import TestSet, command, new_figure, save_figure, say, write_csv, write_table
 from gpusearch.candidates.draws import Draws
 from gpusearch.candidates.pool import candidates
 from gpusearch.candidates.sampled import read_sampled
@@ -165,4 +165,4 @@ def _draw(panel: Any, title: str, rows: Sequence[Row]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

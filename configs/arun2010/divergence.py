@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from configs.arun2010.experiment import SPACE, looks, make_parser, open_decoder, sampled, sampling, searching
-from configs.experiment import TestSet, draw, new_figure, save_figure, say, write_csv, write_table
+from configs.experiment import TestSet, command, draw, new_figure, save_figure, say, write_csv, write_table
 from gpusearch.config import Config
 from gpusearch.decoder import Decoder
 from gpusearch.errors import InputError
@@ -181,4 +181,4 @@ def _rows(
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

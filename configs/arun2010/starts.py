@@ -30,7 +30,7 @@ from configs.arun2010.experiment import (
     sampling,
     searching,
 )
-from configs.experiment import TestSet, draw, new_figure, save_figure, say, write_csv, write_table
+from configs.experiment import TestSet, command, draw, new_figure, save_figure, say, write_csv, write_table
 from gpusearch.config import Config
 from gpusearch.decoder import Decoder
 from gpusearch.features.load import with_features
@@ -156,4 +156,4 @@ def _draw(panel: Any, title: str, curves: dict[str, dict[int, float]], beam: flo
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -26,6 +26,7 @@ from configs.experiment import (
     MOSES,
     TestSet,
     bootstrap_starts,
+    command,
     compared,
     make_parser,
     say,
@@ -209,4 +210,4 @@ def trees_of(folder: Path, language: str) -> Path:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

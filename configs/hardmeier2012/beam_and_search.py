@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from configs.experiment import MOSES, new_figure, save_figure, say, write_csv, write_table
+from configs.experiment import MOSES, command, new_figure, save_figure, say, write_csv, write_table
 from configs.hardmeier2012.experiment import PAPER, Found, TestSet, draw, make_parser, open_test_sets
 from gpusearch.config.search import OperationsConfig
 
@@ -100,4 +100,4 @@ def _mean(values: Sequence[float], digits: int) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

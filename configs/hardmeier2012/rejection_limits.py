@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from configs.experiment import new_figure, save_figure, say, write_csv, write_table
+from configs.experiment import command, new_figure, save_figure, say, write_csv, write_table
 from configs.hardmeier2012.experiment import PAPER, draw, make_parser, open_test_sets
 
 
@@ -50,4 +50,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from configs.added_features import Added, added_parser, write_results
+from configs.experiment import command
 
 WEIGHTS = (0.02, 0.05, 0.1, 0.2, 0.5)
 
@@ -27,4 +28,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from configs.experiment import new_figure, save_figure, say, write_csv, write_table
+from configs.experiment import command, new_figure, save_figure, say, write_csv, write_table
 from configs.hardmeier2012.experiment import PAPER, Found, draw, make_parser, open_test_sets
 
 
@@ -90,4 +90,4 @@ def deviation(numbers: np.ndarray) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)

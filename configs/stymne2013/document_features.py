@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from configs.added_features import Added, added_parser, write_results
+from configs.experiment import command
 
 FEATURES = (
     Added("TTR", "type-token-ratio", (-300.0, -50.0, 50.0, 300.0)),
@@ -28,4 +29,4 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command(main)
