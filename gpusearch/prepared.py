@@ -107,16 +107,28 @@ def add_candidates(
 
 
 def add_frozen(prepared: Prepared, corpus: Corpus, target: TextProcessor) -> None:
-    """Let the translation of a frozen segment be its only option."""
+    """Let the translation of a frozen segment be its only option; a warning names what else the input says of it."""
     for (d, s), text in frozen_texts(corpus).items():
         words, count = tuple(target.to_tokens(text)), len(prepared.tokens[d][s])
         if words and not count:
             name = describe_segment(corpus.documents[d], d, s)
             raise InputError(f"{name} has no words to translate", path=corpus.path, found=f"frozen: {text!r}")
+        unused = _beside_frozen(prepared, corpus.documents[d].segments[s], (d, s), text)
+        if unused:
+            name = describe_segment(corpus.documents[d], d, s)
+            logger.warning("%s is frozen: its %s do not count", name, " and ".join(unused))
         prepared.written[d, s] = {words: text}
         if count:
             alignment = frozen_alignment(corpus, (d, s), count, words)
             prepared.constraints[d, s] = [Constraint(0, count, ((words, 0.0),), exclusive=True, alignment=alignment)]
+
+
+def _beside_frozen(prepared: Prepared, segment: Segment, place: tuple[int, int], text: str) -> list[str]:
+    """What the input says of a frozen segment besides its translation."""
+    candidates = ["candidates"] if place in prepared.written else []
+    others = len(prepared.constraints.get(place, ())) > len(candidates)
+    hyp = segment.attributes.get("hyp")
+    return [*candidates, *["constraints"] * others, *['"hyp" and what is beside it'] * (hyp not in (None, text))]
 
 
 def check_translated(prepared: Prepared, corpus: Corpus) -> None:

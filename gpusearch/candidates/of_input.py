@@ -15,6 +15,7 @@ from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import Corpus, Segment, describe_segment, line_numbers
 from gpusearch.io.files import split_blank
+from gpusearch.model.weights import VALUE_LIMIT, VALUE_UNITS
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,8 @@ def by_segment(
         scores: those that count. Others that candidates have are left out, and a warning names them.
 
     Raises:
-        InputError: a candidate of a segment that is not there or has no words; one that lacks a score.
+        InputError: a candidate of a segment that is not there or has no words; one that lacks a score, or has
+            one that values of features cannot be.
     """
     numbers, _ = line_numbers(corpus)
     places = {
@@ -62,6 +64,15 @@ def by_segment(
                 found=", ".join(one.scores) or "no scores",
                 hint=f"give it one, or take {missing[0]} out of [candidates.weights]",
             )
+        for name in scores:
+            if abs(one.scores[name] * VALUE_UNITS) > VALUE_LIMIT:
+                raise InputError(
+                    f"the score {name} of a candidate is out of range",
+                    path=one.path,
+                    line=one.line,
+                    found=one.scores[name],
+                    expected="a number within +-2048",
+                )
         found.setdefault(places[one.segment], []).append(one)
     # The total of an n-best list is there besides the scores that it is made of.
     left_out = {name for one in candidates for name in one.scores} - {*scores, "total"}

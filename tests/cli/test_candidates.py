@@ -154,7 +154,7 @@ FAULTS = {
     '{"id": 1, "text": "a", "scores": {"nmt": 1}}': "a candidate of no segment with words; found id 1",
     '{"id": 3, "text": "a", "scores": {"nmt": 1}}': "found id 3; expected within 0 to 2",
     '{"id": 0, "text": "a", "scores": {"rank": 1}}': "a candidate without the score nmt; found rank",
-    '{"id": 0, "text": "a", "scores": {"nmt": 1e9}}': "a value of feature Candidates is out of range",
+    '{"id": 0, "text": "a", "scores": {"nmt": 1e9}}': "c.jsonl:1: the score nmt of a candidate is out of range; found",
 }
 
 
@@ -238,6 +238,17 @@ def test_an_alignment_outside_a_frozen_segment_is_an_error(alignment: Any, capsy
     error = capsys.readouterr().err
     assert f"unusable \"alignment\" of document 'd', segment 2; found {alignment!r}" in error.replace("\n", " ")
     assert "within 5 source and 3 target tokens" in error
+
+
+def test_what_stands_beside_a_frozen_translation_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    decoder, candidates = gpusearch.load(TINY), [Candidate(1, "a dog")]
+    frozen_document(frozen="a dog", hyp="a dog")
+    decoder.prepare(read_documents("d.jsonl"))
+    assert not caplog.text
+    frozen_document(frozen="a dog", hyp="the dog", constraints=[{"span": [0, 0], "translations": ["one"]}])
+    decoder.prepare(read_documents("d.jsonl"), candidates)
+    named = "document 'd', segment 2 is frozen: its candidates and constraints and \"hyp\" and what is beside it do not"
+    assert named in caplog.text
 
 
 @pytest.mark.parametrize("keys", [{"frozen": True}, {"frozen": 7}, {"frozen": True, "hyp": None}])
