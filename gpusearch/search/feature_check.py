@@ -25,16 +25,10 @@ from gpusearch.features.user import BatchFeature
 from gpusearch.kernels.commit import commit, refresh
 from gpusearch.kernels.document import UNKNOWN, bound, delta, gap, list_changes
 from gpusearch.kernels.records import (
-    LM_INFO,
-    OPTION_LENGTH,
-    SENTENCE_OPTION,
     SENTENCE_SLOT,
-    SENTENCE_WORDS,
     UNIT_FIRST_SENTENCE,
     UNIT_SENTENCES,
-    UNIT_WORDS,
     Change,
-    Problem,
     Proposals,
     Search,
     each_active,
@@ -47,6 +41,7 @@ from gpusearch.search.judged import make_judges
 from gpusearch.search.state import make_scratch, make_state
 from gpusearch.search.stepwise import make_proposals
 from gpusearch.search.translation import text_of
+from gpusearch.search.trial_problem import has_parts, in_order, without_models
 from gpusearch.user_code import failure
 
 logger = logging.getLogger(__name__)
@@ -57,8 +52,6 @@ ENOUGH, SEVERAL = 100, 20
 FEW = 50
 # Draws at most, of all units and of one; a unit is left where so many in a row have come to nothing.
 DRAWS, DRAWS_OF_UNIT, IDLE = 1000, 250, 25
-# Source words of a unit in which most kinds of proposals are possible.
-WORDS = 8
 # A change and two values, each rounded to 2^-20 nat, so by half of that: three halves, and whole numbers differ by one.
 ROUNDED = 1
 # What sums and the like may add to it: so many steps of the type of the numbers, each a share of the value, or of 1.
@@ -83,7 +76,7 @@ def check_features(batch: Batch, search: Search) -> None:
         return
     check = _Check(batch, search)
     check.run()
-    if check.compared < FEW or (not check.several and _has_parts(batch.problem)):
+    if check.compared < FEW or (not check.several and has_parts(batch.problem)):
         logger.warning(
             "%s: tried on %d proposals, %d of them of several phrases: these texts hardly allow more, so that an error "
             "in delta, bound or commit may not have shown",
@@ -98,7 +91,7 @@ class _Check:
 
     def __init__(self, batch: Batch, search: Search) -> None:
         self.batch, self.model, self.search = batch, batch.options.model, search
-        self.problem = _without_models(batch.problem)
+        self.problem = without_models(batch.problem)
         self.judges = dict(zip(_in_python(self.model.document), make_judges(batch, 2), strict=True))
         material = material_of(batch.problem, batch.options)
         self.largest_of_units = {
@@ -111,7 +104,7 @@ class _Check:
 
     def run(self) -> None:
         """Look at proposals until they are enough."""
-        for unit in _in_order(self.problem):
+        for unit in in_order(self.problem):
             if self.enough() or self.drawn >= DRAWS:
                 return
             self.enter(unit)
@@ -378,25 +371,3 @@ def _compiled(document: Sequence[Named]) -> list[tuple[Named, CompiledFeature]]:
 
 def _in_python(document: Sequence[Named]) -> list[str]:
     return [named.name for named in document if isinstance(named.feature, BatchFeature)]
-
-
-def _without_models(problem: Problem) -> Problem:
-    """The problem without what scores sentences by their words or order: their places among the values stay 0."""
-    language = problem.language._replace(info=np.zeros((0, LM_INFO), np.int64))
-    return problem._replace(language=language, host=(), reordering=())
-
-
-def _in_order(problem: Problem) -> list[int]:
-    """Units in the order in which they are gone through: those of `WORDS` words or more first, small ones before large
-    ones, of two sentences before single ones; then the others, the largest first."""
-    words = problem.unit[:, UNIT_WORDS]
-    kind = np.where(words < WORDS, 2, problem.unit[:, UNIT_SENTENCES] < 2)
-    order: list[int] = np.lexsort((np.where(kind == 2, -words, words), kind)).tolist()
-    return order
-
-
-def _has_parts(problem: Problem) -> bool:
-    """Whether a translation can have several phrases: no candidates for whole sentences alone."""
-    options = np.diff(np.append(problem.sentence[:, SENTENCE_OPTION], len(problem.option_place)))
-    words = np.repeat(problem.sentence[:, SENTENCE_WORDS], options)
-    return bool((problem.option_place[:, OPTION_LENGTH] < words).any())
