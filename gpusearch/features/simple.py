@@ -62,11 +62,14 @@ class Bracketing(OneValue):
 
     def __post_init__(self) -> None:
         good = isinstance(self.pairs, list | tuple) and all(
-            isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
+            isinstance(pair, list | tuple)
+            and all(isinstance(one, str) for one in pair)
+            and len({*pair}) == len(pair) == 2
             for pair in self.pairs
         )
         if not good:
-            raise InputError("unusable pairs of bracketing", found=repr(self.pairs), expected='[["(", ")"], ...]')
+            expected = '[["(", ")"], ...], two different words each'
+            raise InputError("unusable pairs of bracketing", found=repr(self.pairs), expected=expected)
 
     def record(self, room: Room) -> kernels.Balance:
         """See `gpusearch.features.protocol.Feature`."""

@@ -80,6 +80,9 @@ def test_small_features() -> None:
     assert LongWords(letters=5, form="docent").value(text) == -2  # accents take two bytes
     assert Bracketing().value(text) == -(2 + 1)
     assert Bracketing(pairs=(("(", ")"),)).value(text) == -2
+    for pairs in ((('"', '"'),), (("(", ")", ")"),), (("(", ["]"]),), ("()",), 3):
+        with pytest.raises(InputError, match="two different words each"):
+            Bracketing(pairs=pairs)
     assert SentenceParity().value(document("a = x", "b = x y", "c = x y z", "", "d =")) == -2
 
 
