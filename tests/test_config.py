@@ -155,9 +155,8 @@ def test_candidates_alone_have_no_penalties_but_those_given() -> None:
     assert parse_config(MINIMAL, overrides=["candidates.alone=true"]).weights == parse_config(MINIMAL).weights
 
 
-def test_equal_brackets_are_refused() -> None:
-    with pytest.raises(InputError, match=r"xml_brackets are equal \('\|'\)"):
-        parse_config(MINIMAL, overrides=["text.xml_brackets=['|', '|']"])
+def test_brackets_of_tags_may_be_equal() -> None:
+    assert parse_config(MINIMAL, overrides=["text.xml_brackets=['|', '|']"]).text.xml_brackets == ("|", "|")
 
 
 def test_frozen() -> None:

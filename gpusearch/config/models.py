@@ -55,12 +55,6 @@ class TextConfig(Group):
     unknown_suffix: str = Field("", description="what mark_unknown puts behind a word")
 
     @model_validator(mode="after")
-    def _brackets_differ(self) -> TextConfig:
-        if self.xml_brackets[0] == self.xml_brackets[1]:
-            raise ValueError(f"xml_brackets are equal ({self.xml_brackets[0]!r}), so that no tag has an end")
-        return self
-
-    @model_validator(mode="after")
     def _files_are_named(self) -> TextConfig:
         needed = {
             'tokenizer = "sentencepiece"': (

@@ -31,6 +31,11 @@ def test_other_brackets() -> None:
     assert found.marked == (Marked(1, 2, ("b",), (1.0,)),)
 
 
+def test_brackets_may_be_equal() -> None:
+    found = parse_marked('a |x translation="b"|c|/x| d', ("|", "|"))
+    assert found.pieces == ("a ", "c", " d") and [one.translations for one in found.marked] == [("b",)]
+
+
 @pytest.mark.complaint(6)
 @pytest.mark.parametrize(
     "text", ["a < b > c", "<", "<>", "< x>", "<3", "x<y", "<x translation=b>", "[X][Y]", "a|b|c|d|e"]
