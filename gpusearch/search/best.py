@@ -28,8 +28,8 @@ class BestStates:
         self.keep(lanes[self._state.score[lanes] > self._score[lanes]])
 
     def put_back(self, driver: Driver, lanes: Lanes) -> None:
-        """Make lanes what they were at best, where that scores higher than what they are now."""
-        worse = lanes[self._state.score[lanes] < self._score[lanes]]
+        """Make lanes what they were at best, unless what they are now scores higher; of equals the first stays."""
+        worse = lanes[self._state.score[lanes] <= self._score[lanes]]
         if len(worse):
             self._state.option[worse] = self._option[worse]
             self._state.length[worse] = self._length[worse]
