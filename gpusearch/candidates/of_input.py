@@ -15,7 +15,7 @@ from gpusearch.errors import InputError
 from gpusearch.io.candidates import Candidate
 from gpusearch.io.corpus import Corpus, Segment, describe_segment, line_numbers
 from gpusearch.io.files import split_blank
-from gpusearch.model.weights import VALUE_LIMIT, VALUE_UNITS
+from gpusearch.model.weights import RANGE, is_in_range
 
 logger = logging.getLogger(__name__)
 
@@ -65,13 +65,13 @@ def by_segment(
                 hint=f"give it one, or take {missing[0]} out of [candidates.weights]",
             )
         for name in scores:
-            if abs(one.scores[name] * VALUE_UNITS) > VALUE_LIMIT:
+            if not is_in_range(one.scores[name]):
                 raise InputError(
                     f"the score {name} of a candidate is out of range",
                     path=one.path,
                     line=one.line,
                     found=one.scores[name],
-                    expected="a number within +-2048",
+                    expected=RANGE,
                 )
         found.setdefault(places[one.segment], []).append(one)
     # The total of an n-best list is there besides the scores that it is made of.

@@ -23,6 +23,7 @@ SCORE_UNITS = 1 << 40
 # Sums stay below 2^62, so that the difference of two of them fits int64 as well.
 SUM_LIMIT = float(1 << 62)
 VALUE_LIMIT = (1 << 31) - 1
+RANGE = "a number within +-2048"
 
 CANDIDATES = "Candidates"
 """The feature whose values are the scores of candidates; a model without such scores does not have it."""
@@ -140,18 +141,20 @@ def make_features(
     )
 
 
+def is_in_range(number: float) -> bool:
+    """Whether a number in nats is an int32 in units of 2^-20, as weights and values have to be."""
+    return abs(number * VALUE_UNITS) <= VALUE_LIMIT
+
+
 def integer_weight(name: str, weight: float) -> int:
     """A weight in units of 2^-20, rounded to the nearest.
 
     Raises:
         InputError: not a number, or not an int32 in these units; names the feature.
     """
-    scaled = weight * VALUE_UNITS
-    if not abs(scaled) <= VALUE_LIMIT:
-        raise InputError(
-            f"the weight of feature {name} is out of range", found=weight, expected="a number within +-2048"
-        )
-    return round(scaled)
+    if not is_in_range(weight):
+        raise InputError(f"the weight of feature {name} is out of range", found=weight, expected=RANGE)
+    return round(weight * VALUE_UNITS)
 
 
 def integer_values(values: ArrayLike, name: str = "") -> NDArray[np.int32]:
@@ -166,7 +169,7 @@ def integer_values(values: ArrayLike, name: str = "") -> NDArray[np.int32]:
         raise InputError(
             f"a value of feature {name} is out of range",
             found=float(scaled[beyond].flat[0]) / VALUE_UNITS,
-            expected="a number within +-2048",
+            expected=RANGE,
         )
     return scaled.astype(np.int32)
 

@@ -20,7 +20,7 @@ from gpusearch.errors import InputError
 from gpusearch.features.builtin import BUILT_IN
 from gpusearch.features.counts import TABLES
 from tests.features.page import FILE, blocks_of, write_blocks
-from tests.features.user_features import AT
+from tests.features.user_features import AT, COMPILED
 from tests.tiny import copy_tiny
 
 TEXTS = [["le petit chien ne dort pas .", "la maison bleue"], ["une maison", "", "la maison"]]
@@ -118,7 +118,10 @@ def test_a_change_says_the_same_as_two_values(model: Path) -> None:
     assert found[0] == found[1]
 
 
-WRONG = '''
+WRONG = (
+    COMPILED
+    + '''
+
 class Forgetful:
     """Its change is that of another feature."""
     scope = "document"
@@ -152,26 +155,18 @@ class Low:
         return [-99.0] * len(state)
 
 
-class Compiled:
-    scope = "document"
-    compiled = True
-
-    def value(self, document):
-        return 0
-
+class Grown(Compiled):
     def full(my, problem, search, state, scratch, lane):
         return state.length[lane, 0] << 20
-
-    def delta(my, problem, search, state, scratch, lane, change):
-        return 0
 '''
+)
 
 
 @pytest.mark.parametrize(
     ("use", "message"),
     [
         ("wrong:Forgetful", rf"delta of feature x is not the difference of full {AT}"),
-        ("wrong:Compiled", rf"delta of feature x is not the difference of full {AT}"),
+        ("wrong:Grown", rf"delta of feature x is not the difference of full {AT}"),
         ("wrong:Shapeless", r"full of feature x; found shape \(\d+, 2\)"),
         ("wrong:Aimless", "feature x has no scope"),
         ("wrong:Low", r"bound of feature x lies below its change at proposal"),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 
 from gpusearch.errors import InputError
-from tests.features.user_features import AT, MODULE, Write, of, tried, write
+from tests.features.user_features import AT, COMPILED, MODULE, Write, of, tried, write
 
 __all__ = ["write"]  # a fixture
 
 
-FAILING = """
+FAILING = (
+    COMPILED
+    + """
+
 import numpy as np
 
 
@@ -54,20 +57,6 @@ class InTheMaking(Fails):
 class Asking(Fails):
     def delta(self, state):
         return [0]
-
-
-class Compiled:
-    scope = "document"
-    compiled = True
-
-    def value(self, document):
-        return 0.0
-
-    def full(my, problem, search, state, scratch, lane):
-        return 0
-
-    def delta(my, problem, search, state, scratch, lane, change):
-        return 0
 
 
 class CompiledFull(Compiled):
@@ -188,6 +177,7 @@ class Negative(Small):
     def largest(self, material):
         return -1.0
 """
+)
 FIRST = "at the first translation of document 1"
 LINE = rf"{MODULE}.py:\d+: "
 

@@ -69,6 +69,22 @@ TEXTS = [list(document) for document in DOCUMENTS]
 # Where something is said to be.
 AT = r"at proposal \d+, document \d+, sentence \d+, '.*' to '.*'"
 
+# The least that a compiled feature has: its value is 0.
+COMPILED = """
+class Compiled:
+    scope = "document"
+    compiled = True
+
+    def value(self, document):
+        return 0.0
+
+    def full(my, problem, search, state, scratch, lane):
+        return 0
+
+    def delta(my, problem, search, state, scratch, lane, change):
+        return 0
+"""
+
 # A worth of each word, irrational, and whatever bound or type a class behind it adds.
 WORTH = """
 import numpy as np

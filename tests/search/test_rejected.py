@@ -14,26 +14,20 @@ from gpusearch.errors import InputError
 from gpusearch.features.load import with_features
 from gpusearch.model.model import Model, load_model
 from gpusearch.search.rejected import compiling
-from tests.features.user_features import MODULE, Write, of, write
+from tests.features.user_features import COMPILED, MODULE, Write, of, write
 from tests.tiny import TINY
 
 __all__ = ["write"]  # a fixture
 
-REJECTED = """
+REJECTED = (
+    COMPILED
+    + """
+
 def plain(number):
     return number + 1
 
 
-class Calls:
-    scope = "sentence"
-    compiled = True
-
-    def value(self, document):
-        return 0.0
-
-    def full(my, problem, search, state, scratch, lane):
-        return 0
-
+class Calls(Compiled):
     def delta(my, problem, search, state, scratch, lane, change):
         return plain(change)
 
@@ -44,6 +38,7 @@ class Keeps(Calls):
         many.append(change)
         return len(many)
 """
+)
 
 
 def model_of(name: str) -> Model:
@@ -55,8 +50,8 @@ def model_of(name: str) -> Model:
 @pytest.mark.parametrize(
     ("name", "line", "code", "lacks"),
     [
-        ("Calls", 17, "return plain(change)", "Untyped global name 'plain'"),
-        ("Keeps", 23, "many.append(change)", ""),
+        ("Calls", 22, "return plain(change)", "Untyped global name 'plain'"),
+        ("Keeps", 28, "many.append(change)", ""),
     ],
 )
 def test_the_line_is_named(write: Write, name: str, line: int, code: str, lacks: str) -> None:
