@@ -9,11 +9,15 @@ best that they can be; a cell that was taken puts its neighbours in.
 - Without, it holds rows by upper bounds of the estimates in them, and a stack ends when none can be above its floor:
   what stack decoding without any early discarding would keep, found without scoring the rest.
 
+Where only derivations above a goal are of use (``Beam.goal``: the score of one that is known), a grid has a floor of
+its own: hypotheses whose uncovered words cannot, by upper bounds, bring them above the goal are not kept.
+
 A cell's language models are looked up word by word from the left, each word trading its bound for its value, until
 the state is the one that the option alone leads to, or the sum falls to the floor.
 """
 
 from gpusearch.kernels.beam_document import gain_of_document, keep_gain, kept_gain, left_to_keep, note_for_document
+from gpusearch.kernels.beam_future import end_bound, excess_of, look_ahead
 from gpusearch.kernels.beam_order import backward_score, forward_score, grid_turn
 from gpusearch.kernels.beam_records import (
     BEAM_ARCS,
@@ -23,9 +27,10 @@ from gpusearch.kernels.beam_records import (
     BEAM_POPS,
     BEAM_WINDOW,
     BEAM_WORDS,
+    LOWEST,
     MASK_BITS,
 )
-from gpusearch.kernels.beam_stack import LOWEST, begin_stack, close_stack, put
+from gpusearch.kernels.beam_stack import begin_stack, close_stack, put
 from gpusearch.kernels.heap import heapify, sift_down, sift_up
 from gpusearch.kernels.judge import recall
 from gpusearch.kernels.options import longest_of, span_row
@@ -47,26 +52,6 @@ from gpusearch.kernels.target import cpu_driver, shared
 
 # Stands where a hypothesis does not reach the sentence's end.
 NO_END = LOWEST
-
-
-@shared
-def estimate_future(problem, search, beam, work, sentence):
-    """``work.future``: for each range of source words the best sum of isolated scores that covers it."""
-    words = problem.sentence[sentence, SENTENCE_WORDS] + 0
-    stride = words + 1
-    for start in range(words + 1):
-        work.future[start * stride + start] = 0
-    for length in range(1, words + 1):
-        for start in range(words - length + 1):
-            stop = start + length
-            best = LOWEST
-            if length <= longest_of(problem, sentence):
-                row = span_row(problem, sentence, start, length)
-                for option in range(problem.span[row], problem.span[row + 1]):
-                    best = max(best, beam.estimate[option] + 0)
-            for middle in range(start + 1, stop):
-                best = max(best, work.future[start * stride + middle] + work.future[middle * stride + stop])
-            work.future[start * stride + stop] = best
 
 
 @shared
@@ -95,8 +80,8 @@ def begin_sentence(problem, work, sentence):
 
 
 @shared
-def add_grids(problem, search, beam, work, sentence, group, length, count):
-    """Grids of a group and all spans of so many words that may follow; returns the number of grids then.
+def add_grids(problem, search, beam, work, sentence, group, length, ends, count):
+    """Grids of a group and all spans of so many words that may follow (and end it); returns the number of grids then.
 
     A span may follow if its words are free, the jump to it is within the limit, and so is, where it leaves the gap
     open, the way from its end back to the gap.
@@ -109,6 +94,10 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
     before = work.group_left[group] + 0
     limit = search.number[DISTORTION_LIMIT] + 0
     window = beam.number[BEAM_WINDOW] + 0
+    goal = beam.goal[sentence] + 0
+    excess = 0
+    if goal > LOWEST:
+        excess = excess_of(work, gap, mask, words) + end_bound(problem)
     note_for_document(problem.document, work, sentence, gap, mask)
     start = gap
     while start < words and (start == gap or start + length - gap <= window):
@@ -133,6 +122,14 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
                 work.grid_group[count] = group
                 work.grid_span[count] = row
                 work.grid_turn[count] = grid_turn(problem.reordering, before, end, start, start + length)
+                work.grid_least[count] = goal
+                if goal > LOWEST and not ends:
+                    # What is not covered then, and the way back to the gap.
+                    over = work.excess[left * stride + start] + work.excess[(start + length) * stride + stop]
+                    over += excess - work.excess[left * stride + stop] + beam.forward[row]
+                    if start > gap:
+                        over -= (start + length - gap) * search.number[DISTORTION_WEIGHT]
+                    work.grid_least[count] = goal - over
                 count += 1
             start += 1
         # On to the next free word behind the run.
@@ -140,16 +137,6 @@ def add_grids(problem, search, beam, work, sentence, group, length, count):
         while start - gap < MASK_BITS and (mask >> (start - gap)) & 1:
             start += 1
     return count
-
-
-@shared
-def end_bound(problem):
-    """Upper bound of what the sentence's end adds."""
-    total = 0
-    for model in range(problem.language.info.shape[0]):
-        info = problem.language.info
-        total += info[model, LM_WEIGHT] * problem.language.extreme[info[model, LM_FIRST_SLOT] + info[model, LM_END]]
-    return total
 
 
 @shared
@@ -191,7 +178,7 @@ def try_cell(problem, search, beam, work, grid, row, column, end_worth):
     turn = work.grid_turn[grid] + 0
     option = beam.ranked[turn, problem.span[work.grid_span[grid]] + column] + 0
     ends = end_worth != NO_END
-    floor = work.cursor[BEAM_FLOOR] + 0
+    floor = floor_of(work, grid)
     total = work.score[node] + work.grid_base[grid] + beam.bound[option]
     total += forward_score(problem.reordering, work.option[node] + 0, turn)
     total += backward_score(problem.reordering, option, turn)
@@ -233,10 +220,17 @@ def jump_cost(search, group, end, start):
 def find_grids(problem, search, beam, work, sentence, covered):
     """All grids whose hypotheses cover so many words; returns their number."""
     count = 0
+    ends = covered == problem.sentence[sentence, SENTENCE_WORDS]
     for length in range(1, min(longest_of(problem, sentence), covered) + 1):
         for group in range(work.stack[covered - length], work.stack[covered - length + 1]):
-            count = add_grids(problem, search, beam, work, sentence, group, length, count)
+            count = add_grids(problem, search, beam, work, sentence, group, length, ends, count)
     return count
+
+
+@shared
+def floor_of(work, grid):
+    """What the estimates of a grid's hypotheses must be above."""
+    return max(work.cursor[BEAM_FLOOR] + 0, work.grid_least[grid] + 0)
 
 
 @shared
@@ -251,12 +245,15 @@ def row_bound(problem, beam, work, grid, row):
 def fill_by_bound(problem, search, beam, work, grids, end_worth):
     """Evaluate every cell that may be above the floor, rows with the best bounds first."""
     added = end_worth if end_worth != NO_END else 0
+    count = 0
     for grid in range(grids):
-        work.slot_row[grid] = 0
-        work.heap_slot[grid] = grid
-        work.heap_key[grid] = row_bound(problem, beam, work, grid, 0)
-    heapify(work.heap_key, work.heap_slot, grids)
-    count = grids
+        key = row_bound(problem, beam, work, grid, 0)
+        if key + added > work.grid_least[grid]:
+            work.slot_row[grid] = 0
+            work.heap_slot[count] = grid
+            work.heap_key[count] = key
+            count += 1
+    heapify(work.heap_key, work.heap_slot, count)
     while count > 0 and work.heap_key[0] + added > work.cursor[BEAM_FLOOR]:
         grid = work.heap_slot[0] + 0
         row = work.slot_row[grid] + 0
@@ -267,15 +264,17 @@ def fill_by_bound(problem, search, beam, work, grids, end_worth):
         worth = work.score[node] + forward_score(problem.reordering, work.option[node] + 0, turn)
         worth += work.grid_base[grid] + added
         column = 0
-        while column < options and worth + beam.key[turn, problem.span[span] + column] > work.cursor[BEAM_FLOOR]:
+        while column < options and worth + beam.key[turn, problem.span[span] + column] > floor_of(work, grid):
             try_cell(problem, search, beam, work, grid, row, column, end_worth)
             column += 1
         row += 1
         group = work.grid_group[grid] + 0
-        if work.group_first[group] + row < work.group_first[group + 1]:
+        more = work.group_first[group] + row < work.group_first[group + 1]
+        if more:
             work.slot_row[grid] = row
             work.heap_key[0] = row_bound(problem, beam, work, grid, row)
-        else:
+            more = work.heap_key[0] + added > work.grid_least[grid]
+        if not more:
             count -= 1
             work.heap_key[0] = work.heap_key[count]
             work.heap_slot[0] = work.heap_slot[count]
@@ -347,13 +346,16 @@ def fill_stack(problem, search, beam, work, sentence, covered):
 
 @shared
 def search_sentence(problem, search, beam, work, result, sentence):
-    """The best derivation of a sentence, into its row of the result."""
+    """The best derivation of a sentence, into its row of the result; none where no derivation is above the goal."""
     words = problem.sentence[sentence, SENTENCE_WORDS] + 0
-    estimate_future(problem, search, beam, work, sentence)
+    look_ahead(problem, beam, work, sentence)
     begin_sentence(problem, work, sentence)
     for covered in range(1, words + 1):
         fill_stack(problem, search, beam, work, sentence, covered)
     result.evaluated[sentence] = work.cursor[BEAM_EVALUATED]
+    if work.stack[words] == work.stack[words + 1]:
+        result.length[sentence] = 0
+        return
     # All hypotheses of the last stack have recombined: one is left.
     node = work.group_first[work.stack[words]] + 0
     result.score[sentence] = work.score[node]

@@ -1,7 +1,7 @@
 """The beam's own view of the translation options, made once for all sentences."""
 
-from gpusearch.kernels.beam_order import backward_score
-from gpusearch.kernels.beam_records import BEAM_POPS
+from gpusearch.kernels.beam_order import backward_score, best_backward, best_forward
+from gpusearch.kernels.beam_records import BEAM_POPS, LOWEST
 from gpusearch.kernels.language_model import lookup
 from gpusearch.kernels.records import LM_WEIGHT, OPTION_SCORE, OPTION_TARGET, OPTION_WORDS
 from gpusearch.kernels.target import cpu_driver, shared
@@ -52,6 +52,21 @@ def rank_options(problem, beam, row):
             beam.ranked[turn, place] = option
 
 
+@shared
+def note_best(problem, beam, row):
+    """What the options of a span are worth at best."""
+    best = most = LOWEST
+    forward = 0
+    for option in range(problem.span[row], problem.span[row + 1]):
+        behind = best_forward(problem.reordering, option)
+        best = max(best, beam.estimate[option] + 0)
+        most = max(most, beam.bound[option] + best_backward(problem.reordering, option) + behind)
+        forward = max(forward, behind)
+    beam.best[row] = best
+    beam.most[row] = most
+    beam.forward[row] = forward
+
+
 @cpu_driver
 def view_options(problem, beam, first, last):
     """The beam's own view of the options [first, last)."""
@@ -61,6 +76,7 @@ def view_options(problem, beam, first, last):
 
 @cpu_driver
 def rank_spans(problem, beam, first, last):
-    """Order the options of the spans [first, last)."""
+    """Order the options of the spans [first, last), and note the best of them."""
     for row in range(first, last):
         rank_options(problem, beam, row)
+        note_best(problem, beam, row)

@@ -73,6 +73,28 @@ def forward_score(reordering, before, column):
     return reordering.score[before, ORIENTATIONS + column] + 0
 
 
+def _no_turns(reordering, option):
+    return 0
+
+
+@optional(_no_turns)
+def best_backward(reordering, option):
+    """The most that an option adds by its orientation to the phrase before it."""
+    best = backward_score(reordering, option, 0)
+    for column in range(1, ORIENTATIONS):
+        best = max(best, backward_score(reordering, option, column))
+    return best
+
+
+@optional(_no_turns)
+def best_forward(reordering, option):
+    """The most that an option adds by the orientation of the next phrase; at least 0, for there may be none."""
+    best = 0
+    for column in range(ORIENTATIONS):
+        best = max(best, forward_score(reordering, option, column))
+    return best
+
+
 def _no_prospect(reordering, option, gap, mask, end, left, words):
     return 0
 

@@ -23,6 +23,9 @@ MASK_BITS = 62
 BEAM_HELD, BEAM_FLOOR, BEAM_BEST, BEAM_ARCS, BEAM_EVALUATED, BEAM_KEPT, BEAM_WORDS = range(7)
 BEAM_CURSORS = 7
 
+# No estimate is as low; far enough from the end of int64 for differences.
+LOWEST = -(1 << 62)
+
 
 class Beam(NamedTuple):
     """What the beam reads besides the problem: settings, and its own view of the options. Shared by all threads."""
@@ -34,6 +37,10 @@ class Beam(NamedTuple):
     estimate: Array
     # int64[O]: upper bound of what the option adds to a score, jump left out, 2^-40 nat
     bound: Array
+    # Of the options of each span, int64[spans], 2^-40 nat:
+    best: Array  # the best estimate, `LOWEST` where there is no option
+    most: Array  # upper bound of what one adds to a score, jump and reordering included, likewise
+    forward: Array  # upper bound of what the orientation of the phrase behind one adds
     # int32[V, O]: the options of each span, in the order in which they are tried; with a reordering model a row an
     # orientation, else one row
     ranked: Array
@@ -44,6 +51,8 @@ class Beam(NamedTuple):
     word_state: Array
     # int32[M, T]: how much the option's words behind this one are worth less than their bounds, on that context
     word_slack: Array
+    # int64[N]: derivations of a sentence are of use above this score only; `LOWEST`: all are
+    goal: Array
 
 
 class BeamWork(NamedTuple):
@@ -51,6 +60,7 @@ class BeamWork(NamedTuple):
 
     cursor: Array  # int64[BEAM_CURSORS]: the counters above
     future: Array  # int64[(words of the longest sentence + 1)^2]: best isolated scores for the words start .. stop - 1
+    excess: Array  # int64[as many]: how much more than that they may add at most; of sentences with a goal
     # Hypotheses that were kept, stack by stack, in each stack group by group, best first.
     stack: Array  # int64[stacks + 1]: first group of the stack of so many covered words
     score: Array  # int64[H]
@@ -83,6 +93,7 @@ class BeamWork(NamedTuple):
     grid_group: Array  # int32[Q]
     grid_span: Array  # int32[Q]: row of Problem.span
     grid_turn: Array  # int32[Q]: orientation of the span to the hypotheses; 0 without a reordering model
+    grid_least: Array  # int64[Q]: estimates of its hypotheses that are not above this cannot lead above the goal
     # The queue: a binary heap of slots by the key of the cell in them.
     heap_key: Array  # int64[slots]
     heap_slot: Array  # int32[slots]
@@ -107,6 +118,6 @@ class BeamResult(NamedTuple):
     """What the beam writes: a row a sentence of the problem."""
 
     option: Array  # int32[N, longest sentence]: the phrases in target order, -1 behind them
-    length: Array  # int32[N]: their number; -1: the graph has outgrown its arrays
+    length: Array  # int32[N]: their number; 0: none is above the goal; -1: the graph has outgrown its arrays
     score: Array  # int64[N]: 2^-40 nat, of the features that the beam holds
     evaluated: Array  # int64[N]: hypotheses whose language models were looked at

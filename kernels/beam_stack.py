@@ -16,12 +16,10 @@ from gpusearch.kernels.beam_records import (
     BEAM_STACK,
     BEAM_WIDTH,
     BEAM_WORDS,
+    LOWEST,
 )
 from gpusearch.kernels.heap import nth_largest, sort_falling
 from gpusearch.kernels.target import shared
-
-# No estimate is as low; far enough from the end of int64 for differences.
-LOWEST = -(1 << 62)
 
 
 @shared

@@ -130,6 +130,11 @@ def of_steps(document: DocumentRecord | tuple[()]) -> DocumentRecord | tuple[()]
     return document._replace(features=chain) if document and chain else ()
 
 
+def steps_may_gain(document: DocumentRecord | tuple[()]) -> bool:
+    """Whether a feature of the record that `of_steps` made may add to a score; else they only take off."""
+    return any((active.feature.weight < 0).any() for active in each_active(document.features if document else ()))
+
+
 def _of_same_trees(joined: list[BeamCohesion], trees: Trees) -> BeamCohesion:
     """The record of these trees, which is added where there is none."""
     for one in joined:

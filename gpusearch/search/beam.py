@@ -20,7 +20,7 @@ from gpusearch.config.beam import BeamConfig
 from gpusearch.config.search import SearchConfig
 from gpusearch.cores import usable_cores
 from gpusearch.errors import InputError
-from gpusearch.features.load import no_sums_over_steps, of_steps
+from gpusearch.features.load import no_sums_over_steps, of_steps, steps_may_gain
 from gpusearch.kernels.beam_records import (
     BEAM_ARCS,
     BEAM_GRAPH,
@@ -34,7 +34,7 @@ from gpusearch.kernels.beam_records import (
     BeamResult,
     BeamWork,
 )
-from gpusearch.kernels.records import DISTORTION_LIMIT, SENTENCE_WORDS, Problem, Search
+from gpusearch.kernels.records import DISTORTION_LIMIT, DISTORTION_WEIGHT, SENTENCE_WORDS, Problem, Search
 from gpusearch.memory import free_bytes
 from gpusearch.model.kenlm_host import HostLanguageModel
 from gpusearch.model.language_model import join_language_models
@@ -64,7 +64,8 @@ Keep = Callable[[SearchGraph], None]
 
 @dataclass(frozen=True, eq=False)
 class BeamDerivations:
-    """What the beam found: for each sentence of the problem the options in target order."""
+    """What the beam found: for each sentence of the problem the options in target order; none where none is above
+    the goal."""
 
     options: list[NDArray[np.int32]]
     done: NDArray[np.bool_]
@@ -128,6 +129,8 @@ class BeamDecoder:
     Args:
         free: bytes of memory, of which it takes a part at most; None: as it comes.
         graph: search graphs are kept, for `decode` with `keep`.
+        goal: ``[N]``, 2^-40 nat: for each sentence a score that only derivations above it are of use. What cannot lead
+            above it is pruned, by upper bounds of what words that are not translated yet may add.
 
     Raises:
         InputError: stacks that do not fit the memory.
@@ -142,6 +145,7 @@ class BeamDecoder:
         threads: int | None = None,
         free: int | None = None,
         graph: bool = False,
+        goal: NDArray[np.int64] | None = None,
     ) -> None:
         from gpusearch.kernels import beam, beam_options  # compiles, or loads what was compiled
 
@@ -162,7 +166,15 @@ class BeamDecoder:
             )
         beam_options.view_options(problem, self.beam, 0, len(problem.option_place))
         beam_options.rank_spans(problem, self.beam, 0, len(problem.span) - 1)
+        if goal is not None and not steps_may_gain(problem.document):
+            self.beam.goal[:] = goal
+            self.beam.most[:] += self._most_of_a_jump()
         self._spaces = threading.local()
+
+    def _most_of_a_jump(self) -> int:
+        """The most that a jump adds to a score: nothing, but where it is rewarded."""
+        longest = min(int(self.search.number[DISTORTION_LIMIT]), int(self.problem.sentence[:, SENTENCE_WORDS].max()))
+        return max(0, -int(self.search.number[DISTORTION_WEIGHT])) * longest
 
     def decode(
         self, sentences: NDArray[np.integer] | None = None, tick: Tick | None = None, keep: Keep | None = None

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from gpusearch.kernels.beam_records import BEAM_CURSORS, Beam, BeamResult, BeamWork
+from gpusearch.kernels.beam_records import BEAM_CURSORS, LOWEST, Beam, BeamResult, BeamWork
 from gpusearch.kernels.records import (
     DOCUMENT_MARKS,
     LONGEST,
@@ -25,16 +25,20 @@ SPARE = 4
 
 def make_beam(problem: Problem, number: np.ndarray) -> Beam:
     """The beam's view of a problem, empty: ``view_options`` and ``rank_spans`` fill it."""
-    options, words = len(problem.option_place), problem.target_word.shape
+    options, spans, words = len(problem.option_place), len(problem.span) - 1, problem.target_word.shape
     turns = ORIENTATIONS if problem.reordering else 1
     return Beam(
         number=number,
         estimate=np.zeros(options, np.int64),
         bound=np.zeros(options, np.int64),
+        best=np.zeros(spans, np.int64),
+        most=np.zeros(spans, np.int64),
+        forward=np.zeros(spans, np.int64),
         ranked=np.zeros((turns, options), np.int32),
         key=np.zeros((turns, options), np.int64),
         word_state=np.zeros(words, np.int32),
         word_slack=np.zeros(words, np.int32),
+        goal=np.full(len(problem.sentence), LOWEST, np.int64),
     )
 
 
@@ -79,6 +83,7 @@ def work_shapes(
         **of_document,
         "cursor": (long, (BEAM_CURSORS,)),
         "future": (long, ((words + 1) ** 2,)),
+        "excess": (long, ((words + 1) ** 2,)),
         "stack": (long, (words + 2,)),
         "score": (long, (kept,)),
         "reach": (long, (kept,)),
@@ -107,6 +112,7 @@ def work_shapes(
         "grid_group": (short, (grids,)),
         "grid_span": (short, (grids,)),
         "grid_turn": (short, (grids,)),
+        "grid_least": (long, (grids,)),
         "heap_key": (long, (slots,)),
         "heap_slot": (short, (slots,)),
         "slot_grid": (short, (slots,)),

@@ -30,11 +30,15 @@ from gpusearch.memory import free_bytes
 from gpusearch.model.entries import ranges
 from gpusearch.model.model import Model
 from gpusearch.model.problem import Batch
+from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.beam import BeamDecoder, Tick, features_left_out, problem_of_beam
 from gpusearch.search.chains import Finals, OutOfTime
 from gpusearch.search.choose import Derivation
 from gpusearch.search.crossover import crossover
 from gpusearch.search.translation import scores
+
+# Nats by which scores in integers and those from the models' own numbers may differ.
+ROUNDING = 1e-3
 
 logger = logging.getLogger(__name__)
 
@@ -68,6 +72,7 @@ def recombine(
     model = batch.options.model
     if not can_recombine(model):
         return RecombinedBatch(chosen)
+    worth = scores(batch, chosen, config.first_jump)
     joined = np.flatnonzero(union_of_chains(batch.problem, finals, config.lattice.options))
     decoder = BeamDecoder(
         only_options(problem_of_beam(batch.problem, model), joined),
@@ -75,14 +80,15 @@ def recombine(
         BeamConfig(stack_size=config.lattice.stack_size),
         threads=config.threads,
         free=free_bytes(),
+        goal=np.floor((worth - ROUNDING) * SCORE_UNITS).astype(np.int64),
     )
     found = decoder.decode(tick=tick)
     others = [
-        joined[options].astype(np.int32) if done else before
-        for options, done, before in zip(found.options, found.done, chosen, strict=True)
+        joined[options].astype(np.int32) if len(options) else before
+        for options, before in zip(found.options, chosen, strict=True)
     ]
     if not no_sums_over_steps(model):
-        better = scores(batch, others, config.first_jump) > scores(batch, chosen, config.first_jump)
+        better = scores(batch, others, config.first_jump) > worth
         best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
         return RecombinedBatch(best, found.complete, found.interrupted)
     best = list(chosen)

@@ -74,17 +74,25 @@ def best_scores(problem: Problem, search: Search) -> dict[int, int]:
 
 
 def test_the_beam_finds_the_best_derivation_with_them(repetitions: Callable[[int], int]) -> None:
-    """What a step adds depends on nothing that a hypothesis does not remember."""
+    """What a step adds depends on nothing that a hypothesis does not remember; with a goal just below it too, which is
+    left out of account where interruptions are rewarded."""
     decided = 0
+    pruned = set()
     for seed in range(repetitions(500)):
         problem, search = small_problem(seed, 0, 1)
         decoder = BeamDecoder(for_beam(problem), search, BeamConfig(stack_size=2000), threads=1)
         decoder.beam.number[BEAM_WIDTH] = 1 << 60
         found = decoder.decode()
+        pruner = BeamDecoder(for_beam(problem), search, BeamConfig(stack_size=2000), threads=1, goal=found.score - 1)
+        pruner.beam.number[BEAM_WIDTH] = 1 << 60
+        near = pruner.decode()
+        pruned.add((near.evaluated < found.evaluated).any())
         for sentence, best in best_scores(problem, search).items():
             assert found.score[sentence] == best, (seed, sentence)
+            assert near.score[sentence] == best, (seed, sentence)
             decided += best < max(score for score, _ in derivations(problem, search, sentence))
     assert decided
+    assert pruned == {False, True}
 
 
 @pytest.mark.parametrize("features", [1, 3])
@@ -102,6 +110,7 @@ def test_so_it_does_beside_lexicalised_reordering(features: int) -> None:
             beam_options.view_option(arguments[0], arguments[2], option)
         for row in range(len(problem.span) - 1):
             beam_options.rank_options(arguments[0], arguments[2], row)
+            beam_options.note_best(arguments[0], arguments[2], row)
         for sentence, best in best_scores(problem, search).items():
             kernels.search_sentence(*arguments, sentence)
             assert result.score[sentence] == best, (seed, sentence)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gpusearch.config import BeamConfig
 from gpusearch.kernels import beam as kernels
 from gpusearch.kernels import beam_options, reference
 from gpusearch.kernels.beam_records import BEAM_WIDTH, BEAM_WINDOW
-from gpusearch.kernels.records import DISTORTION_LIMIT, SENTENCE_WORDS, Problem, Search
+from gpusearch.kernels.records import DISTORTION_LIMIT, DISTORTION_WEIGHT, SENTENCE_WORDS, Problem, Search
 from gpusearch.kernels.target import exact
 from gpusearch.search.beam import BeamDecoder
 from gpusearch.search.beam_arrays import make_beam, make_result, make_work
@@ -45,9 +46,11 @@ def small_problem(seed: int) -> tuple[Problem, Search]:
     return problem, search
 
 
-def unpruned(problem: Problem, search: Search, *, pop_limit: int = 0, threads: int = 1) -> BeamDecoder:
+def unpruned(
+    problem: Problem, search: Search, *, pop_limit: int = 0, goal: NDArray[np.int64] | None = None
+) -> BeamDecoder:
     """Stacks that hold all there is."""
-    decoder = BeamDecoder(problem, search, BeamConfig(stack_size=2000, pop_limit=pop_limit), threads=threads)
+    decoder = BeamDecoder(problem, search, BeamConfig(stack_size=2000, pop_limit=pop_limit), threads=1, goal=goal)
     decoder.beam.number[BEAM_WIDTH] = 1 << 60
     return decoder
 
@@ -62,6 +65,26 @@ def test_unpruned_finds_the_best_of_all_derivations(repetitions: Callable[[int],
             best, _ = max(derivations(problem, search, sentence))
             assert found.score[sentence] == best, (seed, sentence)
             assert cubes.score[sentence] == best, (seed, sentence)
+
+
+@pytest.mark.parametrize("pop_limit", [0, 100_000])
+@pytest.mark.parametrize("sign", [1, -1], ids=["jumps cost", "jumps are rewarded"])
+def test_a_goal_hides_nothing_that_is_above_it(sign: int, pop_limit: int, repetitions: Callable[[int], int]) -> None:
+    """Just below the best derivation that is found, from less than without; at its score there is none."""
+    evaluated = {"without": 0, "with": 0}
+    for seed in range(repetitions(1000)):
+        problem, search = small_problem(seed)
+        search.number[DISTORTION_WEIGHT] *= sign
+        usual = unpruned(problem, search, pop_limit=pop_limit).decode()
+        below = unpruned(problem, search, pop_limit=pop_limit, goal=usual.score - 1).decode()
+        at = unpruned(problem, search, pop_limit=pop_limit, goal=usual.score).decode()
+        words = problem.sentence[:, SENTENCE_WORDS] > 0
+        assert (below.score == usual.score)[words].all(), seed
+        assert not any(map(len, at.options)) and at.done.all(), seed
+        assert (below.evaluated <= usual.evaluated).all() and (at.evaluated <= below.evaluated).all()
+        evaluated["without"] += int(usual.evaluated.sum())
+        evaluated["with"] += int(below.evaluated.sum())
+    assert evaluated["with"] < 0.9 * evaluated["without"]
 
 
 @pytest.mark.parametrize("stack_size", [1, 3, 20])
@@ -85,14 +108,17 @@ def test_what_is_found_is_a_derivation_with_its_score(stack_size: int, pop_limit
 
 @pytest.mark.parametrize("pop_limit", [0, 12])
 @pytest.mark.parametrize("stack_size", [2, 30])
-def test_interpreted_and_compiled_are_the_same(pop_limit: int, stack_size: int) -> None:
+@pytest.mark.parametrize("goal", [False, True])
+def test_interpreted_and_compiled_are_the_same(pop_limit: int, stack_size: int, goal: bool) -> None:
     """Interpreted, integers are unbounded and every store is checked."""
     for seed in range(6):
         problem, search = small_problem(seed)
         config = BeamConfig(stack_size=stack_size, pop_limit=pop_limit)
         decoder = BeamDecoder(problem, search, config, threads=1)
+        if goal:
+            decoder = BeamDecoder(problem, search, config, threads=1, goal=decoder.decode().score - 1)
         compiled = decoder.decode()
-        beam = make_beam(problem, decoder.beam.number)
+        beam = make_beam(problem, decoder.beam.number)._replace(goal=decoder.beam.goal)
         work = make_work(
             problem, search, stack=stack_size, pops=pop_limit, window=int(decoder.beam.number[BEAM_WINDOW])
         )
@@ -102,6 +128,7 @@ def test_interpreted_and_compiled_are_the_same(pop_limit: int, stack_size: int) 
             beam_options.view_option(arguments[0], arguments[2], option)
         for row in range(len(problem.span) - 1):
             beam_options.rank_options(arguments[0], arguments[2], row)
+            beam_options.note_best(arguments[0], arguments[2], row)
         for one, other in zip(beam, decoder.beam, strict=True):
             np.testing.assert_array_equal(one, other)
         for sentence in np.flatnonzero(problem.sentence[:, SENTENCE_WORDS]).tolist():

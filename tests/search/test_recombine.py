@@ -10,17 +10,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from gpusearch.config import SearchConfig
 from gpusearch.config.beam import BeamConfig
 from gpusearch.kernels.beam_records import BEAM_WIDTH
 from gpusearch.kernels.records import SENTENCE_LONGEST, SENTENCE_SPAN, SENTENCE_WORDS, Problem, State
 from gpusearch.model.model import Model
-from gpusearch.search.beam import BeamDecoder
+from gpusearch.search.beam import BeamDecoder, BeamDerivations
 from gpusearch.search.chains import Finals, OutOfTime, empty_finals
 from gpusearch.search.enumeration import derivations
 from gpusearch.search.force import score_segmented
-from gpusearch.search.recombine import only_options, union_of_chains
+from gpusearch.search.recombine import ROUNDING, only_options, union_of_chains
 from gpusearch.search.result import DocumentResult
 from gpusearch.search.saved import Given
 from tests.parity_model import newstest_documents
@@ -73,6 +74,34 @@ def test_lists_begin_with_what_is_printed(newstest_model: Model, documents: Docu
                 assert listed[0].score == pytest.approx(printed.score, abs=1e-9)
                 assert listed[0].words == printed.words
                 assert all(a.score >= b.score - 1e-9 for a, b in pairwise(listed))
+
+
+@pytest.mark.parametrize("model", ["newstest_model", "newstest_reordering_model"])
+def test_what_cannot_be_above_the_best_chain_is_pruned(
+    model: str, documents: Documents, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So less is evaluated, and no sentence is worse for it; a chain that nothing can be above stands."""
+    loaded: Model = request.getfixturevalue(model)
+    evaluated: list[int] = []
+
+    class Counted(BeamDecoder):
+        def decode(self, *args: Any, **named: Any) -> BeamDerivations:
+            found = super().decode(*args, **named)
+            evaluated.append(int(found.evaluated.sum()))
+            return found
+
+    def run(rounding: float) -> NDArray[np.float64]:
+        monkeypatch.setattr("gpusearch.search.recombine.ROUNDING", rounding)
+        result = search(loaded, documents, recombine="lattice")
+        return np.array([sentence.score for found in result.documents for sentence in found.best.sentences])
+
+    monkeypatch.setattr("gpusearch.search.recombine.BeamDecoder", Counted)
+    pruned, whole, never = run(ROUNDING), run(1e6), run(-1e6)
+    assert evaluated[0] < 0.9 * evaluated[1]
+    assert (pruned >= whole - 1e-9).all()
+    assert evaluated[2] == 0
+    before = [sentence.score for found in search(loaded, documents).documents for sentence in found.best.sentences]
+    assert never.tolist() == before
 
 
 def test_what_ends_it_early_leaves_the_best_units(
