@@ -91,7 +91,9 @@ def command(
     output_format: Annotated[str, typer.Option("--format", help="text (with --nbest: Moses' list) or jsonl.")] = "text",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where not given: standard output.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    memory: Annotated[int, typer.Option(min=1, help="Megabytes that pairs of texts may take at a time.")] = 1024,
+    memory: Annotated[
+        int | None, typer.Option(min=1, help="Megabytes that pairs of texts may take at a time. 1024 where not given.")
+    ] = None,
     threads: Threads = None,
     seed: Annotated[int | None, typer.Option(min=0, help="All randomness follows from it. 1 where not given.")] = None,
     quiet: Quiet = False,
@@ -110,7 +112,7 @@ def command(
     from gpusearch.io.arrays import array_file
     from gpusearch.io.files import check_outputs
     from gpusearch.mbr.decide import Rule, Settings
-    from gpusearch.mbr.named import NAMED, TOKENIZED, TextSettings, make_utility, split_weight
+    from gpusearch.mbr.named import BY_COUNTS, NAMED, TOKENIZED, TextSettings, make_utility, split_weight
     from gpusearch.mbr.run import Options, Unit, check
     from gpusearch.search.device import resolve_device
     from gpusearch.timing import Timer
@@ -125,7 +127,8 @@ def command(
         wanted = "--bootstrap" if bootstrap else "--nbest of documents"
         raise InputError(f"{wanted} has no place in text", expected="--format jsonl")
     if rule != "mbr" and save_matrix is None:
-        unused = {"--utility": utility, "--tokenize": tokenize, "--lowercase": lowercase}
+        unused = {"--utility": utility, "--tokenize": tokenize, "--lowercase": lowercase, "--memory": memory}
+        unused["--device cuda"] = device == "cuda"
         if any(unused.values()):
             named = ", ".join(name for name, given in unused.items() if given)
             raise InputError(f"--rule {rule} asks no utility", found=named, expected="--rule mbr or --save-matrix")
@@ -134,6 +137,8 @@ def command(
     asked = {split_weight(name)[0] for name in utility or ["bleu"]}
     check_has_use("--tokenize", tokenize is not None, bool(asked & {*TOKENIZED}), f"--utility {' or '.join(TOKENIZED)}")
     check_has_use("--lowercase", lowercase, bool(asked & {*NAMED}), f"--utility {' or '.join(NAMED)}")
+    counted = bool(asked & {*BY_COUNTS})
+    check_has_use("--device cuda", device == "cuda", counted, f"--utility {' or '.join(BY_COUNTS)}")
     files = [name for name in asked if name not in NAMED and ":" not in name]
     check_outputs((output, save_matrix), (lists, docids, config, source, *files, *sample_files(lists)))
     if threads is not None:
@@ -149,7 +154,7 @@ def command(
         resamples=bootstrap,
         keep=max(1, nbest),
         seed=1 if seed is None else seed,
-        memory=memory << 20,
+        memory=(memory or 1024) << 20,
     )
     scale = 1.0 if scale is None else scale
     many = 256 if draws is None else draws

@@ -36,6 +36,8 @@ def answer_of(what: str, returned: Any) -> Answer:
             tensor = returned.detach().cpu()
             step = sys.modules["torch"].finfo(tensor.dtype).eps if tensor.is_floating_point() else 0.0
             return Answer(np.asarray(tensor.double().numpy(), np.float64), step)
+        if np.ma.is_masked(returned):
+            raise TypeError("masked items")
         array = np.asarray(returned)
         if array.dtype.kind not in "biufO":
             raise TypeError(f"items of type {array.dtype}")

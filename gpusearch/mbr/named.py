@@ -39,6 +39,8 @@ NAMED: dict[str, Callable[[TextSettings], Utility]] = {
 """``bleu`` is sacreBLEU's, ``bleu-add`` has 0.01 added to the counts of n > 1 (Arun et al. 2010, section 4)."""
 TOKENIZED = ("bleu", "bleu-add")
 """Those of NAMED that cut texts by a tokenizer; whether case counts is asked by all of them."""
+BY_COUNTS = (*TOKENIZED, "chrf", "chrf++")
+"""Those that are products of matrices of counts, on a device."""
 
 
 def make_utility(names: Sequence[str], how: TextSettings | None = None) -> Utility:

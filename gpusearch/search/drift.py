@@ -1,6 +1,6 @@
-"""After a search: what changes of a user's features have added up to, beside the value of the translation from nothing.
+"""What changes of a user's features have added up to in the end, beside the value of the translation from nothing.
 
-The trial before a search (`feature_check.py`) sees a hundred proposals; a `delta` that goes wrong later shows here.
+The trial before a run (`feature_check.py`) sees a hundred proposals; a `delta` that goes wrong later shows here.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class BestSums:
         for name, (unit, accepted, summed, value) in far.items():
             logger.warning(
                 "delta of feature %s goes wrong after the trial: %d changes add up to %s nats in %s, where the "
-                "translation has the value %s; the search has been led by wrong scores",
+                "translation has the value %s; chains have been led by wrong scores",
                 name, accepted, _said(summed), self._batch.units.name(unit), _said(value),
             )  # fmt: skip
 

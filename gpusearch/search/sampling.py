@@ -47,6 +47,7 @@ from gpusearch.model.units import document_identities
 from gpusearch.model.weights import SCORE_UNITS
 from gpusearch.search.chains import Start, reset_lanes
 from gpusearch.search.device import batch_lanes, make_driver
+from gpusearch.search.drift import BestSums
 from gpusearch.search.driver import Driver
 from gpusearch.search.feature_check import check_features
 from gpusearch.search.initial import RandomStart
@@ -177,6 +178,7 @@ class _Batch:
         self.superchain = superchain(config.sample, self.chains)
         self.timer = timer
         self.of_unit = self.chains * self.sampler.levels
+        self.ended = BestSums(batch)
 
     @cached_property
     def side_by_side(self) -> int:
@@ -215,6 +217,7 @@ class _Batch:
                 self._run_units(driver, range(first, min(first + self.side_by_side, units)))
         finally:
             driver.close()
+        self.ended.check()
 
     def _run_units(self, driver: Driver, units: range) -> None:
         rounds = self.config.sample.rounds
@@ -234,7 +237,11 @@ class _Batch:
                 self._advance(driver, now, lanes, done + 1)
                 for unit in now:
                     writers[unit].append(self._round(driver, unit, lanes[unit], done + 1))
-                open_units = [unit for unit in open_units if writers[unit].count < rounds]
+                for unit in now:
+                    if writers[unit].count == rounds:
+                        open_units.remove(unit)
+                        for lane in lanes[unit].tolist():
+                            self.ended(driver.state, lane)
         finally:
             for writer in writers.values():
                 writer.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import pytest
 import gpusearch
 from gpusearch.errors import InputError
 from gpusearch.kernels.records import ACCEPTED, LIMIT_STEPS
+from gpusearch.model.model import load_model
 from gpusearch.search.device import make_driver
 from gpusearch.search.judged import make_judges
 from gpusearch.search.temperature import temperature_levels
 from tests.features.user_features import AT, TEXTS, WORTH, Write, built, of, tried, write
+from tests.search.sampling import sample, settings
 from tests.tiny import TINY
 
 __all__ = ["write"]  # a fixture
@@ -167,6 +170,7 @@ def test_a_bound_changes_nothing(write: Write) -> None:
         ("Restless", rf"full of feature x does not say the same twice {AT}; found 1; expected 2: from 1 to 3"),
         ("Endless", r"full of feature x; found a value that is no number, or too large"),
         ("Ragged", r"full of feature x; found list: .*; expected numbers"),
+        ("Masked", r"full of feature x; found MaskedArray: masked items; expected numbers"),
         ("Huge", r"full of feature x; found a value of 3000\d\d.* nats, weighted; expected less than 131072; give it"),
         ("Off", rf"delta of feature x is not the difference of full {AT}; found [-\d.e]+; expected [-\d.e]+: from"),
         (
@@ -207,6 +211,16 @@ def test_a_delta_that_goes_wrong_after_the_trial_is_told_of(write: Write, caplog
     paths(*of("Late", "features.x.weights=0.1"))
     assert "delta of feature x goes wrong after the trial: " in caplog.text
     assert "in document " in caplog.text
+
+
+@pytest.mark.parametrize("method", ["gibbs", "metropolis", "tempering"])
+def test_so_it_is_of_samplers(write: Write, method: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    write((WORTH + LATE).replace("after = 0, 0", "after = 0, 250"))
+    for name in ("Never", "Late"):
+        assert "goes wrong" not in caplog.text
+        config = settings(f"sample.method={method}", *of(name, "features.x.weights=0.1"))
+        sample(load_model(config), config, tmp_path / name)
+    assert "delta of feature x goes wrong after the trial: " in caplog.text
 
 
 @pytest.mark.parametrize("name", ["Words", "Single"])

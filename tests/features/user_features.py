@@ -167,6 +167,11 @@ class Ragged(Words):
         return [[1.0], [1.0, 2.0]]
 
 
+class Masked(Words):
+    def full(self, state):
+        return np.ma.masked_greater(super().full(state), -1.0)
+
+
 class Restless:
     scope = "document"
     asked = 0

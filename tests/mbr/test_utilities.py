@@ -17,7 +17,7 @@ from gpusearch.mbr.named import NAMED, TextSettings, make_utility
 from gpusearch.mbr.utility import add
 
 TEXTS = ["a b c d", "a b c", "", "b a c d e"]
-FUNCTIONS = """
+FUNCTIONS = """import numpy
 def shared(hypotheses, references):
     return [[len(set(one.split()) & set(other.split())) for other in references] for one in hypotheses]
 def narrow(hypotheses, references):
@@ -28,6 +28,8 @@ def ragged(hypotheses, references):
     return [[1.0] * place for place, _ in enumerate(hypotheses)]
 def failing(hypotheses, references):
     return [[1 / 0] * len(references) for _ in hypotheses]
+def masked(hypotheses, references):
+    return numpy.ma.masked_less(numpy.ones((len(hypotheses), len(references))), 2)
 number = 3
 """
 
@@ -52,6 +54,7 @@ def test_function_of_the_present_folder(tmp_path: Path, monkeypatch: pytest.Monk
     for name, message in (
         ("narrow", r"found shape (4, 1); expected finite numbers (4, 2)"),
         ("undefined", "found NaN or infinity; expected finite numbers (4, 2)"),
+        ("masked", "utilities of own_utilities.masked; found MaskedArray: masked items; expected numbers"),
         ("ragged", "utilities of own_utilities.ragged; found list: "),
         (
             "failing",
