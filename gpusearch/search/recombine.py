@@ -72,7 +72,8 @@ def recombine(
     model = batch.options.model
     if not can_recombine(model):
         return RecombinedBatch(chosen)
-    worth = scores(batch, chosen, config.first_jump)
+    # Known where the beam holds all features; else what it finds is offered, whatever its own score.
+    worth = None if no_sums_over_steps(model) else scores(batch, chosen, config.first_jump)
     joined = np.flatnonzero(union_of_chains(batch.problem, finals, config.lattice.options))
     decoder = BeamDecoder(
         only_options(problem_of_beam(batch.problem, model), joined),
@@ -80,14 +81,14 @@ def recombine(
         BeamConfig(stack_size=config.lattice.stack_size),
         threads=config.threads,
         free=free_bytes(),
-        goal=np.floor((worth - ROUNDING) * SCORE_UNITS).astype(np.int64),
+        goal=None if worth is None else np.floor((worth - ROUNDING) * SCORE_UNITS).astype(np.int64),
     )
     found = decoder.decode(tick=tick)
     others = [
         joined[options].astype(np.int32) if len(options) else before
         for options, before in zip(found.options, chosen, strict=True)
     ]
-    if not no_sums_over_steps(model):
+    if worth is not None:
         better = scores(batch, others, config.first_jump) > worth
         best = [other if yes else before for other, yes, before in zip(others, better, chosen, strict=True)]
         return RecombinedBatch(best, found.complete, found.interrupted)

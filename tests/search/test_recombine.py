@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,27 @@ def test_what_cannot_be_above_the_best_chain_is_pruned(
     assert evaluated[2] == 0
     before = [sentence.score for found in search(loaded, documents).documents for sentence in found.best.sentences]
     assert never.tolist() == before
+
+
+def test_what_is_offered_to_chains_is_not_pruned_by_scores_that_the_beam_does_not_know(
+    newstest_model: Model, documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With features that it cannot hold the chain's score may be above all of its own: then nothing was offered."""
+    offered: list[list[int]] = []
+
+    def offer(_batch: Any, _search: Any, _finals: Any, _config: Any, others: Any, *_: Any) -> Iterator[Any]:
+        offered.extend(options.tolist() for options in others)
+        return iter(())
+
+    def run(rounding: float) -> list[list[int]]:
+        monkeypatch.setattr("gpusearch.search.recombine.ROUNDING", rounding)
+        offered.clear()
+        search(newstest_model, documents, recombine="lattice")
+        return offered.copy()
+
+    monkeypatch.setattr("gpusearch.search.recombine.no_sums_over_steps", lambda model: ("another",))
+    monkeypatch.setattr("gpusearch.search.recombine.crossover", offer)
+    assert run(-1e6) == run(1e6) != []
 
 
 def test_what_ends_it_early_leaves_the_best_units(
