@@ -112,6 +112,7 @@ def command(
     from gpusearch.io.arrays import array_file
     from gpusearch.io.files import check_outputs
     from gpusearch.mbr.decide import Rule, Settings
+    from gpusearch.mbr.matrix import MEMORY
     from gpusearch.mbr.named import BY_COUNTS, NAMED, TOKENIZED, TextSettings, make_utility, split_weight
     from gpusearch.mbr.run import Options, Unit, check
     from gpusearch.search.device import resolve_device
@@ -127,8 +128,13 @@ def command(
         wanted = "--bootstrap" if bootstrap else "--nbest of documents"
         raise InputError(f"{wanted} has no place in text", expected="--format jsonl")
     if rule != "mbr" and save_matrix is None:
-        unused = {"--utility": utility, "--tokenize": tokenize, "--lowercase": lowercase, "--memory": memory}
-        unused["--device cuda"] = device == "cuda"
+        unused = {
+            "--utility": bool(utility),
+            "--tokenize": bool(tokenize),
+            "--lowercase": lowercase,
+            "--memory": memory is not None,
+            "--device cuda": device == "cuda",
+        }
         if any(unused.values()):
             named = ", ".join(name for name, given in unused.items() if given)
             raise InputError(f"--rule {rule} asks no utility", found=named, expected="--rule mbr or --save-matrix")
@@ -154,7 +160,7 @@ def command(
         resamples=bootstrap,
         keep=max(1, nbest),
         seed=1 if seed is None else seed,
-        memory=(memory or 1024) << 20,
+        memory=MEMORY if memory is None else memory << 20,
     )
     scale = 1.0 if scale is None else scale
     many = 256 if draws is None else draws

@@ -173,7 +173,8 @@ class BeamDecoder:
 
     def _most_of_a_jump(self) -> int:
         """The most that a jump adds to a score: nothing, but where it is rewarded."""
-        longest = min(int(self.search.number[DISTORTION_LIMIT]), int(self.problem.sentence[:, SENTENCE_WORDS].max()))
+        words = int(self.problem.sentence[:, SENTENCE_WORDS].max(initial=0))
+        longest = min(int(self.search.number[DISTORTION_LIMIT]), words)
         return max(0, -int(self.search.number[DISTORTION_WEIGHT])) * longest
 
     def decode(

@@ -237,7 +237,6 @@ class _Batch:
                 self._advance(driver, now, lanes, done + 1)
                 for unit in now:
                     writers[unit].append(self._round(driver, unit, lanes[unit], done + 1))
-                for unit in now:
                     if writers[unit].count == rounds:
                         open_units.remove(unit)
                         for lane in lanes[unit].tolist():

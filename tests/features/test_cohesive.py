@@ -23,12 +23,12 @@ from gpusearch.kernels import reference_features as reference
 from gpusearch.kernels.beam_records import BEAM_WIDTH, BEAM_WINDOW
 from gpusearch.kernels.records import ACTIVE_WEIGHT, SENTENCE_WORDS, Active, Problem, Search
 from gpusearch.kernels.target import exact
-from gpusearch.search.beam import BeamDecoder, beam_numbers
+from gpusearch.search.beam import beam_numbers
 from gpusearch.search.beam_arrays import make_beam, make_result, make_work
 from gpusearch.search.enumeration import derivations
 from tests.random_features import with_features
 from tests.random_problem import random_problem
-from tests.search.test_beam import LANGUAGES
+from tests.search.test_beam import LANGUAGES, unpruned
 from tests.tiny import TINY
 
 FORMS = ("coh1", "coh2", "coh3", "coh4", "coh5-verbs", "coh5-nouns", "coh1:trees=1", "coh4:trees=1")
@@ -80,12 +80,8 @@ def test_the_beam_finds_the_best_derivation_with_them(repetitions: Callable[[int
     pruned = set()
     for seed in range(repetitions(500)):
         problem, search = small_problem(seed, 0, 1)
-        decoder = BeamDecoder(for_beam(problem), search, BeamConfig(stack_size=2000), threads=1)
-        decoder.beam.number[BEAM_WIDTH] = 1 << 60
-        found = decoder.decode()
-        pruner = BeamDecoder(for_beam(problem), search, BeamConfig(stack_size=2000), threads=1, goal=found.score - 1)
-        pruner.beam.number[BEAM_WIDTH] = 1 << 60
-        near = pruner.decode()
+        found = unpruned(for_beam(problem), search).decode()
+        near = unpruned(for_beam(problem), search, goal=found.score - 1).decode()
         pruned.add((near.evaluated < found.evaluated).any())
         for sentence, best in best_scores(problem, search).items():
             assert found.score[sentence] == best, (seed, sentence)
